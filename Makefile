@@ -1,0 +1,54 @@
+# Every target does its own set-up: a virtual environment in .venv with the pinned, hashed dependencies.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test lint check bench lock clean
+
+help: ## Show what can be done here
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: .venv/.run ## Start Clara on this machine: database, knowledge, worker and a chat page
+	@CLARA_CHANNEL=$${CLARA_CHANNEL:-local} $(BIN)/clara up
+
+demo: .venv/.run ## Start Clara as on WhatsApp, with a stand-in for Twilio that shows every reply
+	@$(BIN)/clara up --stand-in
+
+test: .venv/.dev ## Run every test (starts its own PostgreSQL)
+	@$(BIN)/python -m pytest -n 2
+
+lint: .venv/.dev ## Check style, types and import rules
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+check: lint test ## The gate: lint, then tests
+
+bench: .venv/.dev ## Measure speed and memory, and print ratios
+	@$(BIN)/python -m clara.jobs.bench
+
+lock: ## Renew the pinned dependencies (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q pyproject.toml --extra build --extra dev -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
+
+clean: ## Remove the virtual environment and every cache (keeps the database)
+	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .pytest_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Clara needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@echo "Creating the virtual environment in .venv ..."
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "Python's venv module is missing. On Debian or Ubuntu: apt install python3-venv"; exit 2; }
+
+.venv/.run: .venv/bin/python requirements.lock pyproject.toml
+	@echo "Installing the pinned dependencies ..."
+	@$(PIP) -r requirements.lock
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.dev: .venv/.run requirements-dev.lock
+	@echo "Installing the tools for tests and lint ..."
+	@$(PIP) -r requirements-dev.lock
+	@touch $@
