@@ -1,0 +1,1 @@
+"""The edges: one folder a technology, none importing another."""

@@ -1,0 +1,1 @@
+"""Models that come inside their wheels: no network, no key."""

@@ -1,0 +1,40 @@
+"""What the engine needs from outside, and how those things may fail."""
+
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from clara.retrieval.passage import Hit, Query
+
+Role = Literal["query", "passage"]
+Vector = Sequence[float]
+
+
+class IndexUnavailableError(Exception):
+    """The search index could not be asked. Nothing is known about what it holds."""
+
+
+class EmbedderUnavailableError(IndexUnavailableError):
+    """The embedding model could not be asked, so the dense leg of the index is out of reach."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one fixed size.
+
+    Any text is allowed, blank and hostile ones too; implementations make it safe for their model. A text with nothing to
+    embed gives the zero vector. Raises EmbedderUnavailableError.
+    """
+
+    model: str
+    dimensions: int
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        """Give one vector of `dimensions` floats, of length 1, for each text, in order."""
+        ...
+
+
+class HybridIndex(Protocol):
+    """Searches the passages of a corpus by vector and by words at once."""
+
+    def search(self, query: Query, vector: Vector) -> list[Hit]:
+        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
+        ...

@@ -1,0 +1,46 @@
+"""A chain of retrievers: the first that finds evidence answers; an outage is passed over but never forgotten."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.ports import IndexUnavailableError
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One retriever and the name under which it is measured."""
+
+    name: str
+    retrieve: Retrieve
+
+
+def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError], None]) -> Retrieve:
+    """Ask each tier in order; give the first FOUND, else what the last tier says.
+
+    A miss after an outage is not a miss: when a tier could not be asked and no other found anything, the status is OUTAGE.
+    """
+    if not chain:
+        msg = "a chain needs at least one tier"
+        raise ValueError(msg)
+
+    def ask(query: Query) -> Found:
+        outages: list[str] = []
+        timings: dict[str, float] = {}
+        last = Found(Status.NOT_FOUND, chain[-1].name)
+        for tier in chain:
+            try:
+                found = tier.retrieve(query)
+            except IndexUnavailableError as error:
+                on_outage(tier.name, error)
+                outages.append(tier.name)
+                continue
+            timings.update(found.timings_ms)
+            last = replace(found, outages=tuple(outages), timings_ms=timings)
+            if found.status is Status.FOUND:
+                return last
+        if outages:
+            return replace(last, status=Status.OUTAGE, outages=tuple(outages))
+        return last
+
+    return ask
