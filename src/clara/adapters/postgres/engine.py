@@ -1,0 +1,102 @@
+"""The connection to PostgreSQL, and what is asked of the server before it is used."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+MINIMUM_SERVER: Final = 160_000
+MINIMUM_PGVECTOR: Final = (0, 8)
+# HNSW gives at most ef_search candidates, so it must exceed the pool of 50 that the hybrid statement takes from each leg.
+# Iterative scans keep looking when a filter throws candidates away.
+SESSION_OPTIONS: Final = "-c hnsw.ef_search=100 -c hnsw.iterative_scan=relaxed_order -c statement_timeout=10s"
+
+
+class DatabaseUnavailableError(Exception):
+    """PostgreSQL could not be reached, or left during the call. Nothing is known about what it holds."""
+
+
+class UnsuitableServerError(Exception):
+    """The server behind RAG_DB_URL lacks something. The message says what to do."""
+
+
+def open_engine(url: str, pool_size: int = 5) -> Engine:
+    """Make a lazy engine: nothing is connected until the first use. Raises UnsuitableServerError on a malformed URL."""
+    try:
+        parsed = make_url(url.replace("postgres://", "postgresql://", 1))
+    except ArgumentError as error:
+        msg = "RAG_DB_URL is not a database URL. It must look like postgresql://user:password@host:5432/database"
+        raise UnsuitableServerError(msg) from error
+    if parsed.get_backend_name() != "postgresql":
+        msg = f"RAG_DB_URL names '{parsed.get_backend_name()}', but Clara runs on PostgreSQL: postgresql://user:password@host:5432/database"
+        raise UnsuitableServerError(msg)
+    return create_engine(
+        parsed.set(drivername="postgresql+psycopg"),
+        pool_size=pool_size,
+        max_overflow=5,
+        pool_timeout=5,
+        pool_pre_ping=True,
+        hide_parameters=True,  # they hold what people wrote, and errors are logged
+        connect_args={"connect_timeout": 3, "options": SESSION_OPTIONS, "application_name": "clara"},
+    )
+
+
+def check_server(engine: Engine) -> None:
+    """Make sure that the server is new enough and has pgvector. Raises UnsuitableServerError, DatabaseUnavailableError."""
+    with translated(), engine.connect() as connection:
+        number = int(connection.scalar(text("show server_version_num")) or 0)
+        offered = connection.scalar(text("select default_version from pg_available_extensions where name = 'vector'"))
+    if number < MINIMUM_SERVER:
+        msg = f"RAG_DB_URL leads to PostgreSQL {number // 10_000}; Clara needs 16 or newer. Upgrade it, or unset RAG_DB_URL."
+        raise UnsuitableServerError(msg)
+    if offered is None or tuple(int(part) for part in str(offered).split(".")[:2]) < MINIMUM_PGVECTOR:
+        have = f"pgvector {offered}" if offered else "no pgvector"
+        msg = (
+            f"the server behind RAG_DB_URL has {have}; Clara needs 0.8 or newer. "
+            "Install it (Debian: apt install postgresql-18-pgvector; hosted: enable 'vector'), or unset RAG_DB_URL."
+        )
+        raise UnsuitableServerError(msg)
+
+
+def is_current(engine: Engine, scripts: Path) -> bool:
+    """Whether the database is at the newest revision. Reads file names, because loading Alembic takes a third of a second."""
+    newest = max(script.name.split("_")[0] for script in (scripts / "versions").glob("[0-9]*.py"))
+    with translated(), engine.connect() as connection:
+        if connection.scalar(text("select to_regclass('alembic_version')")) is None:
+            return False
+        return bool(connection.scalar(text("select version_num from alembic_version")) == newest)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the error says that the server is away, not that the statement is wrong."""
+    if isinstance(error, PoolTimeoutError):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    state: Any = getattr(error.orig, "sqlstate", None)
+    # 08 connection, 53 resources, 57 operator intervention (shutdown, time-out), 58 system error; no state: no server
+    return error.connection_invalidated or state is None or str(state)[:2] in {"08", "53", "57", "58"}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the driver's outages into DatabaseUnavailableError; let mistakes through."""
+    try:
+        yield
+    except (DBAPIError, PoolTimeoutError) as error:
+        if is_outage(error):
+            raise DatabaseUnavailableError(_described(error)) from error
+        raise
+
+
+def _described(error: Exception) -> str:
+    """Say what happened without repeating a statement, which may hold what a person wrote."""
+    cause: Any = getattr(error, "orig", None)
+    state = getattr(cause, "sqlstate", None)
+    if state is None and cause is not None and str(cause):
+        return f"PostgreSQL does not answer ({str(cause).splitlines()[0]}). Start it, or check RAG_DB_URL."
+    return f"PostgreSQL broke off ({state or type(error).__name__}). It may be restarting: try again."

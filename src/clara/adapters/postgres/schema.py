@@ -1,0 +1,165 @@
+"""The tables, as SQLAlchemy Core. Triggers and the indexes made per vector space are in the migrations.
+
+The lexical index (postings, lexicon, and the totals in corpora) is derived from passages by triggers in the same
+transaction, so it is right after every insert, update and delete, whoever makes it.
+"""
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.types import UserDefinedType
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Vector(UserDefinedType[Any]):
+    """pgvector's `vector` without a fixed size: one column holds the vectors of every model."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Give the type's name in SQL."""
+        return "vector"
+
+
+def _now() -> Column[Any]:
+    return Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+corpora = Table(
+    "corpora",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("languages", ARRAY(Text), nullable=False, server_default="{}"),
+    Column("passages", BigInteger, nullable=False, server_default="0"),
+    Column("terms", BigInteger, nullable=False, server_default="0", comment="sum of the lengths of the passages"),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("pk", BigInteger, Identity(always=True), primary_key=True),
+    Column("corpus", Text, ForeignKey("corpora.name", ondelete="CASCADE"), nullable=False),
+    Column("id", Text, nullable=False),
+    Column("collection", Text, nullable=False),
+    Column("document_id", Text, nullable=False),
+    Column("section", Text, nullable=False),
+    Column("heading", ARRAY(Text), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("indexed_text", Text, nullable=False, comment="what both legs of the search see"),
+    Column("language", Text, nullable=False),
+    Column("territory", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("metadata", JSONB, nullable=False),
+    _now(),
+    UniqueConstraint("corpus", "id"),
+    Index(None, "corpus", "document_id"),
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    Column("corpus", Text, primary_key=True),
+    Column("term", Text, primary_key=True),
+    Column("passage_pk", BigInteger, primary_key=True),
+    Column("frequency", SmallInteger, nullable=False),
+    Column("length", Integer, nullable=False, comment="terms in the passage"),
+    Index(None, "passage_pk"),
+)
+
+lexicon = Table(
+    "lexicon",
+    metadata,
+    Column("corpus", Text, primary_key=True),
+    Column("term", Text, primary_key=True),
+    Column("passages", BigInteger, nullable=False, comment="document frequency"),
+)
+
+vector_spaces = Table(
+    "vector_spaces",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False, comment="computed from corpus and model"),
+    Column("corpus", Text, ForeignKey("corpora.name", ondelete="CASCADE"), nullable=False),
+    Column("model", Text, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    UniqueConstraint("corpus", "model"),
+)
+
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("space_id", BigInteger, ForeignKey("vector_spaces.id", ondelete="CASCADE"), primary_key=True),
+    Column("passage_pk", BigInteger, ForeignKey("passages.pk", ondelete="CASCADE"), primary_key=True),
+    Column("digest", Text, nullable=False, comment="of the text that was embedded"),
+    Column("vector", Vector, nullable=False),
+    CheckConstraint("vector_norm(vector) between 0.99 and 1.01", name="unit_length"),
+    Index(None, "passage_pk"),
+)
+
+inbox = Table(
+    "inbox",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("message_sid", Text, nullable=False, unique=True, comment="signed by the channel: the key that stops replays"),
+    Column("channel", Text, nullable=False),
+    Column("pseudonym", Text, nullable=False, comment="keyed HMAC of the sender's address"),
+    Column("sender", Text, nullable=False),
+    Column("recipient", Text, nullable=False),
+    Column("body", Text),
+    Column("media_types", ARRAY(Text), nullable=False, server_default="{}"),
+    _now(),
+    Index(None, "pseudonym"),
+)
+
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("inbox_id", BigInteger, ForeignKey("inbox.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("body", Text, nullable=False),
+    Column("status", Text, nullable=False, server_default="pending"),
+    Column("provider_sid", Text, unique=True),
+    Column("error_code", Text),
+    _now(),
+    Column("updated_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("inbox_id", BigInteger, ForeignKey("inbox.id", ondelete="CASCADE"), primary_key=True),
+    Column("pseudonym", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("tier", Text),
+    Column("citations", JSONB, nullable=False, server_default="[]"),
+    Column("timings_ms", JSONB, nullable=False, server_default="{}"),
+    Column("total_ms", Float, nullable=False),
+    _now(),
+    Index(None, "pseudonym", "created_at"),
+)

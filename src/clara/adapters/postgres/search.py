@@ -1,0 +1,87 @@
+"""The hybrid index: implements retrieval's HybridIndex over PostgreSQL."""
+
+import json
+import zlib
+from typing import Any
+
+from sqlalchemy import Engine, Row, text
+
+from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.sql import source
+from clara.retrieval.passage import Hit, Passage, Query
+from clara.retrieval.ports import IndexUnavailableError, Vector
+
+# Candidates from each leg: 50 + 50 fused gave the measured quality; more only costs time.
+POOL = 50
+# What being named weighs against the fused score of 0..1. On eval/clara/first_cut.jsonl: hit@1 .789 without, .850 with
+# .5; the section boost counts inside named documents only (everywhere it cost cross-lingual questions .014).
+DOCUMENT_BOOST = 0.5
+SECTION_BOOST = 0.3
+
+
+def space_id(corpus: str, model: str) -> int:
+    """Name the vector space of a corpus and a model by a number that every process computes alike."""
+    return zlib.crc32(f"{corpus}\n{model}".encode())
+
+
+def as_literal(vector: Vector) -> str:
+    """Write a vector as pgvector reads it."""
+    return json.dumps(list(vector))
+
+
+def storable(text_: str) -> str:
+    """Drop what PostgreSQL's text cannot hold: NUL and lone surrogates."""
+    return text_.replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+class PostgresIndex:
+    """Searches the vectors of one model and the words of a corpus in one statement."""
+
+    def __init__(self, engine: Engine, model: str, dimensions: int) -> None:
+        self._engine = engine
+        self._model = model
+        self._dimensions = dimensions
+
+    def statement(self, corpus: str) -> str:
+        """Give the SQL for one corpus: only two integers of our own vary, every value is a parameter."""
+        numbers = {"space_id": str(space_id(corpus, self._model)), "dimensions": str(self._dimensions)}
+        sql = source("hybrid")
+        for name, number in numbers.items():
+            sql = sql.replace(f"{{{name}}}", number)
+        return sql
+
+    def search(self, query: Query, vector: Vector) -> list[Hit]:
+        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
+        values = {
+            "corpus": storable(query.corpus),
+            "text": storable(query.text),
+            "vector": as_literal(vector),
+            "documents": [storable(document) for document in query.documents],
+            "sections": [storable(section) for section in query.sections],
+            "document_boost": DOCUMENT_BOOST,
+            "section_boost": SECTION_BOOST,
+            "pool": max(POOL, query.limit),
+            "limit": query.limit,
+        }
+        try:
+            with translated(), self._engine.connect() as connection:
+                rows = connection.execute(text(self.statement(query.corpus)), values).all()
+        except DatabaseUnavailableError as error:
+            raise IndexUnavailableError(str(error)) from error
+        return [_hit(row) for row in rows]
+
+
+def _hit(row: Row[Any]) -> Hit:
+    passage = Passage(
+        id=row.id,
+        corpus=row.corpus,
+        collection=row.collection,
+        document_id=row.document_id,
+        section=row.section,
+        heading=tuple(row.heading),
+        text=row.text,
+        language=row.language,
+        territory=row.territory,
+        metadata=row.metadata,
+    )
+    return Hit(passage, float(row.score), float(row.cosine or 0.0), float(row.lexical), float(row.coverage))

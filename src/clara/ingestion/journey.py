@@ -1,0 +1,59 @@
+"""One ingestion, from catalogue to corpus: validate -> chunk -> plan -> embed only what changed -> apply -> report."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clara.ingestion.planning import Plan, digest_of, plan_changes, text_digest_of
+from clara.ingestion.ports import Change, PassageStore, Written
+from clara.retrieval.passage import Passage
+from clara.retrieval.ports import Embedder
+
+# Passages embedded between two reports of progress; the embedder cuts them into its own batches.
+STEP = 16
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an ingestion did, or would do."""
+
+    corpus: str
+    written: int
+    embedded: int
+    dropped: int
+    kept: int
+    dry_run: bool
+
+
+def ingest(
+    corpus: str,
+    wanted: Sequence[Passage],
+    store: PassageStore,
+    embedder: Embedder,
+    *,
+    dry_run: bool = False,
+    progress: Progress = lambda _done, _total: None,
+) -> Report:
+    """Make the corpus hold exactly the wanted passages.
+
+    `wanted` comes validated and chunked from knowledge. Raises StoreUnavailableError, EmbedderUnavailableError; either way
+    the corpus is as it was.
+    """
+    plan = plan_changes(store.stored(corpus), wanted)
+    if not plan.empty and not dry_run:
+        store.apply(corpus, Change(tuple(_written(corpus, plan, store, embedder, progress)), plan.drop))
+    return Report(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run)
+
+
+def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, progress: Progress) -> Iterator[Written]:
+    fresh = [passage for passage in plan.write if passage.id in plan.embed]
+    known = store.vectors(corpus, [passage.id for passage in plan.write if passage.id not in plan.embed])
+    vectors = dict(known)
+    for start in range(0, len(fresh), STEP):
+        batch = fresh[start : start + STEP]
+        made = embedder.embed([passage.indexed_text for passage in batch], "passage")
+        vectors.update(zip((passage.id for passage in batch), made, strict=True))
+        progress(min(start + STEP, len(fresh)), len(fresh))
+    for passage in plan.write:
+        yield Written(passage, digest_of(passage), vectors[passage.id], text_digest_of(passage))
