@@ -1,0 +1,1 @@
+"""The journey of a message: from what a person wrote to what Clara answers."""

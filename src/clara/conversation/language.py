@@ -1,0 +1,82 @@
+"""Deciding the language of a message: script first, then telling words, then a statistical guess; sticky when in doubt."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from clara.conversation.ports import LanguageIdentifier
+from clara.conversation.texts import LANGUAGES
+from clara.knowledge.words import words
+
+DEFAULT: Final = "es"
+# With so few words a statistical guess is noise ("si" looks Romanian, "ok" and "da" look like anything).
+FEW_WORDS: Final = 2
+# Unicode blocks of the scripts that decide.
+_BLOCKS: Final = (
+    ("\u0400", "\u052f", "cyrillic"),
+    ("\u0600", "\u08ff", "ar"),
+    ("\ufb50", "\ufefc", "ar"),
+    ("\u3400", "\u9fff", "zh"),
+    ("\uf900", "\ufaff", "zh"),
+)
+_UKRAINIAN: Final = frozenset("іїєґ")
+_RUSSIAN: Final = frozenset("ыэъё")
+
+
+class LanguageDetector:
+    """Names the served language of a message."""
+
+    def __init__(self, telling: Mapping[str, Sequence[str]], identifier: LanguageIdentifier) -> None:
+        self._telling = {
+            language: {word for entry in entries for word in words(entry)} for language, entries in telling.items()
+        }
+        self._identifier = identifier
+
+    def detect(self, text: str, previous: str | None = None) -> str:
+        """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
+        script = _by_script(text)
+        if script in LANGUAGES:
+            return script
+        candidates = (
+            ("uk", "ru") if script == "cyrillic" else tuple(language for language in LANGUAGES if language not in {"uk", "ru"})
+        )
+        told = self._by_words(text, candidates)
+        if told:
+            return told
+        if script == "none" or (previous and len(words(text)) <= FEW_WORDS):
+            return previous or DEFAULT
+        guess = self._identifier.identify(text)
+        if guess in candidates and (len(words(text)) > FEW_WORDS or script == "cyrillic"):
+            return guess
+        return previous or ("ru" if script == "cyrillic" else DEFAULT)
+
+    def _by_words(self, text: str, candidates: Sequence[str]) -> str | None:
+        votes: Counter[str] = Counter()
+        for word in words(text):
+            votes.update(language for language in candidates if word in self._telling.get(language, ()))
+        ranked = votes.most_common(2)
+        if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+            return None
+        return ranked[0][0]
+
+
+def _by_script(text: str) -> str:
+    """Give "ar", "zh", "uk" or "ru" where the script decides, else "cyrillic", "latin" or "none"."""
+    scripts = Counter(_script_of(character) for character in text.casefold())
+    del scripts[""]
+    if not scripts:
+        return "none"
+    main = scripts.most_common(1)[0][0]
+    if main == "cyrillic":
+        letters = set(text.casefold())
+        if letters & _UKRAINIAN:
+            return "uk"
+        if letters & _RUSSIAN:
+            return "ru"
+    return main
+
+
+def _script_of(character: str) -> str:
+    if not character.isalpha():
+        return ""
+    return next((script for first, last, script in _BLOCKS if first <= character <= last), "latin")
