@@ -1,0 +1,1 @@
+"""The job engine on the same PostgreSQL: procrastinate."""

@@ -1,0 +1,1 @@
+"""WhatsApp through Twilio: signature and form in, REST API out."""

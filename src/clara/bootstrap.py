@@ -1,0 +1,231 @@
+"""The one place that builds things: which implementation stands behind which port is decided here and nowhere else."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import structlog
+
+from clara.conversation.commands import Commands
+from clara.conversation.journey import Tools
+from clara.conversation.language import LanguageDetector
+from clara.conversation.texts import LANGUAGES, read_texts
+from clara.conversation.writing import ExtractiveWriter
+from clara.knowledge.catalogue import Catalogue, read_catalogue
+from clara.knowledge.directory import TIER as DIRECTORY
+from clara.knowledge.directory import directory
+from clara.knowledge.guiding import guided
+from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import NamedProcedures, SectionCues, keyword
+from clara.knowledge.passages import CORPUS, passages_of
+from clara.retrieval.calibration import Calibration
+from clara.retrieval.hybrid import TIER as HYBRID
+from clara.retrieval.hybrid import hybrid
+from clara.retrieval.measured import RetrievalMetrics, measured
+from clara.retrieval.passage import Found, Passage, Query, Retrieve
+from clara.retrieval.ports import IndexUnavailableError
+from clara.retrieval.tiers import Tier, tiers
+from clara.settings import Settings, load_settings, resources
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from clara.adapters.local.embedder import LocalEmbedder
+    from clara.adapters.postgres.passages import PostgresPassages
+    from clara.adapters.postgres.search import PostgresIndex
+
+Built = TypeVar("Built")
+log = structlog.get_logger()
+
+
+class Lazily(Generic[Built]):
+    """Builds a thing once, on first use, however many threads ask at the same time."""
+
+    def __init__(self, build: Callable[[], Built]) -> None:
+        self._build = build
+        self._lock = Lock()
+        self._made: list[Built] = []
+
+    def get(self) -> Built:
+        """Give the one thing."""
+        with self._lock:
+            if not self._made:
+                self._made.append(self._build())
+            return self._made[0]
+
+    def reset(self) -> list[Built]:
+        """Forget the thing, so that the next use builds another; give what was forgotten, to be closed."""
+        with self._lock:
+            made, self._made = self._made, []
+            return made
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything read from data/, checked."""
+
+    catalogue: Catalogue
+    passages: tuple[Passage, ...]
+    named: NamedProcedures
+    cues: SectionCues
+
+    @property
+    def names(self) -> dict[str, dict[str, str]]:
+        """Give the procedures' names by id and language."""
+        return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
+
+
+def read_knowledge() -> Knowledge:
+    """Read and check data/. Raises CatalogueError."""
+    data = resources() / "data"
+    catalogue = read_catalogue(data)
+    today = datetime.now(UTC).date()
+    passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, today)]
+    cues = json.loads((data / "section_cues.json").read_text("utf-8"))
+    cues.pop("$comment", None)
+    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), SectionCues(cues))
+
+
+class Services:
+    """What one process is made of. Each part is built on first use, once, and closed at the end."""
+
+    def __init__(self, settings: Settings, database_url: str | None, outage: str | None = None) -> None:
+        self.settings = settings
+        self.database_url = database_url
+        self._outage = outage
+        self.metrics = RetrievalMetrics()
+        self.knowledge = Lazily(read_knowledge)
+        self.texts = Lazily(lambda: read_texts(resources() / "data"))
+        self.engine: Lazily[Engine] = Lazily(self._open_engine)
+        self.embedder: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.retriever: Lazily[Retrieve] = Lazily(self._build_retriever)
+        self.safe_retriever: Lazily[Retrieve] = Lazily(self._build_safe_retriever)
+        self.tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.retriever.get()))
+        self.safe_tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.safe_retriever.get()))
+
+    def close(self) -> None:
+        """Give back every connection."""
+        for engine in self.engine.reset():
+            engine.dispose()
+
+    def passages(self) -> "PostgresPassages":
+        """Build the store that ingestion writes to."""
+        from clara.adapters.postgres.passages import PostgresPassages
+
+        embedder = self.embedder.get()
+        return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions)
+
+    def migrate(self) -> str:
+        """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
+        from clara.adapters.postgres.engine import check_server
+        from clara.adapters.postgres.migrations import upgrade
+        from clara.adapters.procrastinate.schema import upgrade_job_engine
+
+        engine = self.engine.get()
+        check_server(engine)
+        before, after = upgrade(engine, resources() / "migrations")
+        with engine.begin() as connection:
+            applied = upgrade_job_engine(connection)
+        moved = f"schema {before or 'empty'} -> {after}" if before != after else f"schema {after}, nothing to do"
+        return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
+
+    def _open_engine(self) -> "Engine":
+        from clara.adapters.postgres.engine import UnsuitableServerError, open_engine
+
+        if self.database_url is None:
+            raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
+        return open_engine(self.database_url)
+
+    def _build_retriever(self) -> Retrieve:
+        """Assemble the chain that the flags ask for; a part that is off is not built."""
+        chain = [self._keyword_tier(), self._directory_tier()]
+        if self.settings.rag_enabled and (self.database_url or self._outage):
+            chain.insert(0, self._hybrid_tier() if self.database_url else Tier(HYBRID, self._out))
+        if not self.settings.rag_fallback_chain:
+            chain = chain[:1]
+        return self._measured(tiers(chain, _log_outage))
+
+    def _build_safe_retriever(self) -> Retrieve:
+        """Assemble the chain without database and model, for a message that keeps breaking the other one."""
+        return self._measured(tiers([self._keyword_tier(), self._directory_tier()], _log_outage))
+
+    def _measured(self, retrieve: Retrieve) -> Retrieve:
+        return measured(retrieve, self.metrics) if self.settings.rag_metrics_enabled else retrieve
+
+    def index(self) -> "PostgresIndex":
+        """Build the search index for the embedder's vectors."""
+        from clara.adapters.postgres.search import PostgresIndex
+
+        embedder = self.embedder.get()
+        return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions)
+
+    def _hybrid_tier(self) -> Tier:
+        knowledge = self.knowledge.get()
+        search = hybrid(self.embedder.get(), self.index(), read_calibration().confident)
+        return Tier(HYBRID, guided(search, knowledge.named, knowledge.cues))
+
+    def _out(self, _query: Query) -> Found:
+        raise IndexUnavailableError(self._outage)
+
+    def _keyword_tier(self) -> Tier:
+        knowledge = self.knowledge.get()
+        return Tier(KEYWORD, keyword(knowledge.passages, knowledge.named, knowledge.cues))
+
+    def _directory_tier(self) -> Tier:
+        return Tier(DIRECTORY, directory(self.knowledge.get().passages))
+
+    def _build_tools(self, retrieve: Retrieve) -> Tools:
+        from clara.adapters.local.language import LocalLanguageIdentifier
+
+        texts, names = self.texts.get(), self.knowledge.get().names
+        return Tools(
+            corpus=CORPUS,
+            retrieve=retrieve,
+            texts=texts,
+            detector=LanguageDetector(
+                {language: spoken.words for language, spoken in texts.by_language.items()},
+                LocalLanguageIdentifier(LANGUAGES),
+            ),
+            commands=Commands(texts),
+            writer=ExtractiveWriter(texts, names),
+            names=names,
+            human_contact=self.settings.clara_human_contact,
+        )
+
+
+def read_calibration() -> Calibration:
+    """Read the model that decides whether the evidence is good enough."""
+    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))
+    return Calibration(stored["weights"], stored["intercept"], stored["threshold"])
+
+
+def _local_embedder() -> "LocalEmbedder":
+    from clara.adapters.local.embedder import LocalEmbedder
+
+    return LocalEmbedder()
+
+
+def _log_outage(tier: str, error: IndexUnavailableError) -> None:
+    log.warning("tier is out", tier=tier, error=str(error))
+
+
+def _from_environment() -> Services:
+    settings = load_settings()
+    return Services(settings, settings.rag_db_url.get_secret_value() if settings.rag_db_url else None)
+
+
+services = Lazily(_from_environment)
+
+
+def get_retriever() -> Retrieve:
+    """Give this process's retriever, built from the environment on first use under a lock."""
+    return services.get().retriever.get()
+
+
+def reset_retriever() -> None:
+    """Forget the retriever and close its connections; the next `get_retriever` builds another."""
+    for made in services.reset():
+        made.close()

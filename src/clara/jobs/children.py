@@ -1,0 +1,76 @@
+"""Child processes that are kept running, and that never outlive their parent."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from threading import Thread
+from time import monotonic, sleep
+
+import structlog
+
+GRACE_SECONDS = 10.0
+# A child that keeps dying is not restarted for ever: so many starts within the window end the whole.
+MAX_STARTS = 5
+WINDOW_SECONDS = 60.0
+log = structlog.get_logger()
+
+
+class ChildrenFailedError(Exception):
+    """A part of Clara kept ending right after its start. Its last lines above say why."""
+
+
+class Child:
+    """One `clara` command in a process of its own. It ends when its parent does, because it watches its standard input."""
+
+    def __init__(self, command: str, environment: Mapping[str, str]) -> None:
+        self.command = command
+        self._environment = dict(environment)
+        self._starts: list[float] = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def keep_running(self) -> None:
+        """Start the process if it does not run. Raises ChildrenFailedError."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        if self._process is not None:
+            log.warning("process ended, starting it again", process=self.command, status=self._process.returncode)
+            sleep(0.5)
+        self._starts = [start for start in self._starts if monotonic() - start < WINDOW_SECONDS]
+        if len(self._starts) >= MAX_STARTS:
+            msg = (
+                f"`clara {self.command}` ended {MAX_STARTS} times within {WINDOW_SECONDS:.0f} seconds; its messages are above."
+            )
+            raise ChildrenFailedError(msg)
+        self._starts.append(monotonic())
+        self._process = subprocess.Popen(  # noqa: S603  our own command
+            [sys.executable, "-m", "clara", self.command, "--attached"],
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C reaches the parent alone, which stops its children in order
+        )
+
+    def stop(self) -> None:
+        """End the process: politely first, then for good."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def end_with_parent() -> None:
+    """Send this process SIGTERM when its standard input closes, which happens however the parent ends."""
+
+    def watch() -> None:
+        # Not sys.stdin: a thread waiting inside its buffer holds a lock that interpreter shutdown needs.
+        while os.read(0, 4096):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Thread(target=watch, name="end-with-parent", daemon=True).start()

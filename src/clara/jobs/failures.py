@@ -1,0 +1,26 @@
+"""The errors whose message tells a person what to mend."""
+
+from clara.adapters.postgres.embedded import EmbeddedServerError
+from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.conversation.texts import TextsError
+from clara.ingestion.ports import StoreUnavailableError
+from clara.jobs.children import ChildrenFailedError
+from clara.jobs.preparing import OutdatedSchemaError
+from clara.jobs.searching import BatchError
+from clara.knowledge.catalogue import CatalogueError
+from clara.retrieval.ports import EmbedderUnavailableError
+from clara.settings import SettingsError
+
+MENDABLE = (
+    BatchError,
+    CatalogueError,
+    ChildrenFailedError,
+    DatabaseUnavailableError,
+    EmbedderUnavailableError,
+    EmbeddedServerError,
+    OutdatedSchemaError,
+    SettingsError,
+    StoreUnavailableError,
+    TextsError,
+    UnsuitableServerError,
+)

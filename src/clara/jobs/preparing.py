@@ -1,0 +1,93 @@
+"""Getting a database ready: found or started, brought to the newest schema, filled with the knowledge of data/."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from clara.adapters.postgres.embedded import EmbeddedServer, EmbeddedServerError
+from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, is_current
+from clara.bootstrap import Services
+from clara.ingestion.journey import Progress, Report, ingest
+from clara.knowledge.passages import CORPUS
+from clara.settings import Settings, resources
+
+Say = Callable[[str], None]
+
+
+class OutdatedSchemaError(Exception):
+    """The database behind RAG_DB_URL has no tables yet, or old ones. Run `clara migrate`, then `clara ingest`."""
+
+    def __init__(self) -> None:
+        super().__init__(self.__doc__)
+
+
+@contextmanager
+def running_services(settings: Settings, say: Say, *, prepare: bool = True) -> Iterator[Services]:
+    """Give the services on a database that runs, and close everything at the end.
+
+    With RAG_DB_URL unset, the embedded server is started and, with `prepare`, brought up to date. A server of the
+    operator's is only looked at: raises OutdatedSchemaError when it is not ready, and goes on when it is away, because it
+    may come back. Raises EmbeddedServerError.
+    """
+    server = None
+    if settings.rag_db_url is None:
+        server = EmbeddedServer(settings.home)
+        url = server.start()
+    else:
+        url = settings.rag_db_url.get_secret_value()
+    services = Services(settings, url)
+    try:
+        if prepare:
+            _prepare(services, say, ours=server is not None)
+        yield services
+    finally:
+        services.close()
+        if server is not None:
+            server.stop()
+
+
+def _prepare(services: Services, say: Say, *, ours: bool) -> None:
+    try:
+        current = is_current(services.engine.get(), resources() / "migrations")
+    except DatabaseUnavailableError as error:
+        say(f"Going on without the database: {error}")
+        return
+    if not current and not ours:
+        raise OutdatedSchemaError
+    if not current:
+        say("Preparing the database; the first time this takes a minute ...")
+        services.migrate()
+        fill(services, say)
+
+
+@contextmanager
+def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
+    """Give the services even when there is no database: then the search index counts as out, and the rest answers."""
+    try:
+        manager = running_services(settings, say)
+        services = manager.__enter__()
+    except (EmbeddedServerError, UnsuitableServerError, DatabaseUnavailableError) as error:
+        say(f"The database is out: {error}")
+        yield Services(settings, None, outage=str(error))
+        return
+    try:
+        yield services
+    finally:
+        manager.__exit__(None, None, None)
+
+
+def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
+    """Make the corpus hold exactly what data/ says. Raises CatalogueError before anything is written."""
+    passages = services.knowledge.get().passages
+    report = ingest(
+        CORPUS,
+        passages,
+        services.passages(),
+        services.embedder.get(),
+        dry_run=dry_run,
+        progress=progress or (lambda _done, _total: None),
+    )
+    verb = "would write" if dry_run else "wrote"
+    say(
+        f"{CORPUS}: {verb} {report.written} passages ({report.embedded} embedded), dropped {report.dropped}, kept {report.kept}"
+    )
+    return report

@@ -1,0 +1,82 @@
+"""Searching without writing an answer: one query, or a file of them."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from clara.bootstrap import Services
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Found, Query, Status
+
+MAX_LIMIT = 100
+
+
+class BatchError(Exception):
+    """The batch file has faults; nothing was searched. The message lists every bad line with its remedy."""
+
+
+def search(services: Services, text: str, limit: int) -> dict[str, Any]:
+    """Give what one query finds, with texts and scores."""
+    found = services.retriever.get()(Query(text, CORPUS, limit=limit))
+    hits = [
+        {
+            **shown,
+            "section": hit.passage.section,
+            "heading": list(hit.passage.heading),
+            "text": hit.passage.text,
+            "cosine": hit.cosine,
+            "lexical": hit.lexical,
+            "coverage": hit.coverage,
+        }
+        for shown, hit in zip(_hits(found), found.hits, strict=False)
+    ]
+    timings = {stage: round(spent, 3) for stage, spent in found.timings_ms.items()}
+    return {
+        "status": found.status.value,
+        "tier": found.tier,
+        "outages": list(found.outages),
+        "hits": hits,
+        "timings_ms": timings,
+    }
+
+
+def search_batch(services: Services, source: Path, target: Path, limit: int, progress: Callable[[int, int], None]) -> int:
+    """Search every line of `source` ({"id","query"}) and write one line each to `target`. Raises BatchError."""
+    questions = list(_read(source))
+    retrieve = services.retriever.get()
+    with target.open("w", encoding="utf-8") as out:
+        for number, (name, text) in enumerate(questions, 1):
+            found = retrieve(Query(text, CORPUS, limit=limit))
+            line = {"id": name, "status": found.status.value, "tier": found.tier, "hits": _hits(found)}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            progress(number, len(questions))
+    return len(questions)
+
+
+def _hits(found: Found) -> list[dict[str, Any]]:
+    """Give the evidence; a directory of what exists is no evidence."""
+    if found.status is not Status.FOUND:
+        return []
+    return [
+        {"passage_id": hit.passage.id, "document_id": hit.passage.document_id, "score": round(hit.score, 6)}
+        for hit in found.hits
+    ]
+
+
+def _read(source: Path) -> Iterator[tuple[str, str]]:
+    questions: list[tuple[str, str]] = []
+    faults: list[str] = []
+    for number, line in enumerate(source.read_bytes().split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            questions.append((entry["id"], entry["query"]))
+            if not isinstance(entry["id"], str) or not isinstance(entry["query"], str):
+                faults.append(f"{source}:{number}: 'id' and 'query' must be texts")
+        except (ValueError, KeyError, TypeError) as error:
+            faults.append(f'{source}:{number}: {type(error).__name__}: {error}; each line must be {{"id": "…", "query": "…"}}')
+    if faults:
+        raise BatchError("\n".join(faults))
+    return iter(questions)

@@ -1,0 +1,119 @@
+"""Everything at once on one machine: database, knowledge, web server and worker, until Ctrl-C."""
+
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from threading import Event
+from types import FrameType
+
+from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
+from clara.bootstrap import Services
+from clara.jobs.children import Child
+from clara.jobs.preparing import fill, running_services
+from clara.settings import Settings, SettingsError, child_environment
+
+# The demonstration's account: public on purpose, good for nothing but the stand-in on this machine.
+DEMO_ACCOUNT = "AC" + "0" * 32
+DEMO_TOKEN = "demo-token-of-the-stand-in"  # noqa: S105
+START_PATIENCE_SECONDS = 30.0
+
+
+def up(settings: Settings, say: Callable[[str], None], *, stand_in: bool = False) -> None:
+    """Start everything, wait for Ctrl-C or SIGTERM, stop everything."""
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _setter(stop))
+    _require_free_port(settings)
+    if not stand_in:
+        settings.require_channel()
+    with running_services(settings, say, prepare=False) as services:
+        services.migrate()
+        fill(services, say)
+        extra = _demo(settings, say) if stand_in else {}
+        if settings.clara_pseudonym_key is None:
+            extra.setdefault("CLARA_PSEUDONYM_KEY", secrets.token_hex(32))
+        _run_children(services, extra, say, stop)
+        say("Stopping ...")
+    say("Stopped.")
+
+
+def _run_children(services: Services, extra: dict[str, str], say: Callable[[str], None], stop: Event) -> None:
+    settings = services.settings
+    environment = child_environment(
+        OMP_NUM_THREADS="1",  # the embedder's threads spin, which starves a small instance
+        RAG_DB_URL=str(services.database_url),
+        **extra,
+    )
+    children = [Child("web", environment)]
+    if settings.clara_worker == "process":
+        children.append(Child("worker", environment))
+    services.close()
+    try:
+        announced = False
+        started = time.monotonic()
+        while not stop.wait(0.2):
+            for child in children:
+                child.keep_running()
+            if not announced and (_healthy(settings) or time.monotonic() - started > START_PATIENCE_SECONDS):
+                announced = True
+                say(_banner(settings, demo=bool(extra.get("TWILIO_API_URL"))))
+    finally:
+        for child in children:
+            child.stop()
+
+
+def _demo(settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
+    """Start the stand-in for Twilio in this process; give the environment that points at it."""
+
+    def show(message: TakenMessage) -> None:
+        say(f"\n── to {message.recipient} ─────────────────────────\n{message.body}\n")
+
+    server = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, show).serve()
+    return {
+        "CLARA_CHANNEL": "twilio",
+        "CLARA_PUBLIC_URL": f"http://{settings.clara_host}:{settings.port}",
+        "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
+        "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
+        "TWILIO_API_URL": f"http://127.0.0.1:{server.server_address[1]}",
+    }
+
+
+def _banner(settings: Settings, *, demo: bool) -> str:
+    address = f"http://{settings.clara_host}:{settings.port}"
+    if demo:
+        return f"Clara takes signed WhatsApp forms at {address}/webhook; replies appear here. Ctrl-C stops everything."
+    if settings.clara_channel == "local":
+        return f"Clara is ready: open {address} and ask. Ctrl-C stops everything."
+    return f"Clara serves {settings.clara_public_url}/webhook on {address}. Ctrl-C stops everything."
+
+
+def _healthy(settings: Settings) -> bool:
+    connection = HTTPConnection(settings.clara_host, settings.port, timeout=1)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200  # noqa: PLR2004
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _require_free_port(settings: Settings) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in settings.clara_host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.clara_host, settings.port))
+        except OSError as error:
+            address = f"{settings.clara_host}:{settings.port}"
+            msg = f"cannot listen on {address} ({error.strerror}). Choose another port: PORT={settings.port + 1} make run"
+            raise SettingsError(msg) from error
+
+
+def _setter(stop: Event) -> Callable[[int, FrameType | None], None]:
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    return handle

@@ -1,0 +1,124 @@
+"""The only reader of the environment. Unknown or contradictory values stop the process before anything starts."""
+
+import difflib
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIXES = ("CLARA_", "RAG_")
+MINIMUM_KEY_CHARACTERS = 32
+
+
+class SettingsError(Exception):
+    """The environment holds a value that Clara cannot use. The message names each variable and the remedy."""
+
+
+class Settings(BaseSettings):
+    """Everything that can be configured. Each field is the environment variable of the same name, in capitals."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    rag_enabled: bool = Field(True, description="search PostgreSQL; off means keywords only")
+    rag_fallback_chain: bool = Field(True, description="fall back to keywords and the directory; off means one tier")
+    rag_metrics_enabled: bool = Field(True, description="count every retrieval")
+    rag_db_url: SecretStr | None = Field(None, description="PostgreSQL >= 16 with pgvector; unset: an embedded server")
+
+    clara_channel: Literal["twilio", "local"] = Field("twilio", description="where messages come from and go to")
+    clara_public_url: str | None = Field(None, description="the address Twilio was given, without /webhook")
+    clara_pseudonym_key: SecretStr | None = Field(None, description="32 or more characters; keys the senders' pseudonyms")
+    clara_human_contact: str | None = Field(None, max_length=200, description="how to reach a person of your organisation")
+    clara_worker: Literal["process", "inline"] = Field("process", description="inline: the worker runs in the web process")
+    clara_home: Path | None = Field(None, description="folder of the embedded database")
+    clara_host: str = Field("127.0.0.1", description="address the web server listens on")
+    port: int = Field(8000, ge=0, le=65535, description="port the web server listens on")
+
+    twilio_account_sid: str | None = Field(None, pattern=r"^AC[0-9a-fA-F]{32}$")
+    twilio_auth_token: SecretStr | None = None
+    twilio_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Twilio's REST API")
+
+    @field_validator("clara_public_url")
+    @classmethod
+    def _plain_address(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("https://", "http://")):
+            msg = "must start with https://, as in https://clara.example.org"
+            raise ValueError(msg)
+        return value.rstrip("/") if value else value
+
+    @property
+    def home(self) -> Path:
+        """Give the folder of the embedded database: the user's data folder unless CLARA_HOME says otherwise.
+
+        Root's own data folder is closed to the unprivileged account that PostgreSQL needs, so root uses /var/lib/clara
+        when its home cannot be entered by others.
+        """
+        if self.clara_home:
+            return self.clara_home
+        own = Path(platformdirs.user_data_dir("clara", appauthor=False))
+        if os.geteuid() == 0 and not Path.home().stat().st_mode & 0o001:
+            return Path("/var/lib/clara")
+        return own
+
+    def require_channel(self) -> None:
+        """Refuse to serve messages with a channel that is not fully configured. Raises SettingsError."""
+        if self.clara_channel == "local":
+            return
+        needed = {
+            "TWILIO_AUTH_TOKEN": self.twilio_auth_token,
+            "TWILIO_ACCOUNT_SID": self.twilio_account_sid,
+            "CLARA_PUBLIC_URL": self.clara_public_url,
+            "CLARA_PSEUDONYM_KEY": self.clara_pseudonym_key,
+        }
+        missing = [name for name, value in needed.items() if value is None]
+        if missing:
+            msg = (
+                f"{', '.join(missing)} not set. WhatsApp messages cannot be verified or answered without them; "
+                "set them, or set CLARA_CHANNEL=local to try Clara on this machine."
+            )
+            raise SettingsError(msg)
+        if len(self.pseudonym_key) < MINIMUM_KEY_CHARACTERS:
+            msg = "CLARA_PSEUDONYM_KEY is too short. Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
+            raise SettingsError(msg)
+
+    @property
+    def pseudonym_key(self) -> str:
+        """Give the key of the pseudonyms. In the local channel there are no addresses of people, so any key will do."""
+        return self.clara_pseudonym_key.get_secret_value() if self.clara_pseudonym_key else "local-channel-has-no-addresses"
+
+
+def load_settings() -> Settings:
+    """Read the environment. Raises SettingsError naming every bad value."""
+    faults = _unknown_names(os.environ)  # noqa: TID251  this module is the one reader of the environment
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        faults.extend(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
+    if faults:
+        raise SettingsError("\n".join(faults))
+    return settings
+
+
+def child_environment(**changes: str) -> dict[str, str]:
+    """Give this process's environment with some values changed, for a process to be started."""
+    return {**os.environ, **changes}  # noqa: TID251
+
+
+def resources() -> Path:
+    """Give the folder that holds data/ and migrations/: the checkout, or share/clara of an installed wheel."""
+    checkout = Path(__file__).resolve().parents[2]
+    return checkout if (checkout / "data" / "tramites").is_dir() else Path(sys.prefix) / "share" / "clara"
+
+
+def _unknown_names(environment: Mapping[str, str]) -> list[str]:
+    known = {name.upper() for name in Settings.model_fields}
+    faults = []
+    for name in sorted(environment):
+        if name.startswith(PREFIXES) and name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            faults.append(f"{name}: unknown setting{f'; did you mean {near[0]}?' if near else ''}. Unset or correct it.")
+    return faults

@@ -1,0 +1,29 @@
+"""Whether each part works."""
+
+from collections.abc import Callable, Mapping
+
+import structlog
+from flask import Blueprint, Response, jsonify
+
+log = structlog.get_logger()
+
+
+def health_routes(probes: Mapping[str, Callable[[], str]]) -> Blueprint:
+    """Serve GET /health: 200 when every part answers, 503 with the parts that do not."""
+    routes = Blueprint("health", __name__)
+
+    @routes.get("/health")
+    def health() -> tuple[Response, int]:
+        parts = {name: _ask(name, probe) for name, probe in probes.items()}
+        broken = any(state["ok"] is False for state in parts.values())
+        return jsonify(status="degraded" if broken else "ok", parts=parts), 503 if broken else 200
+
+    return routes
+
+
+def _ask(name: str, probe: Callable[[], str]) -> dict[str, object]:
+    try:
+        return {"ok": True, "detail": probe()}
+    except Exception as error:
+        log.exception("part is down", part=name)
+        return {"ok": False, "detail": type(error).__name__}
