@@ -16,7 +16,7 @@ demo: .venv/.run ## Start Clara as on WhatsApp, with a stand-in for Twilio that 
 	@$(BIN)/clara up --stand-in
 
 test: .venv/.dev ## Run every test (starts its own PostgreSQL)
-	@$(BIN)/python -m pytest -n 2
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: .venv/.dev ## Check style, types and import rules
 	@$(BIN)/ruff check .

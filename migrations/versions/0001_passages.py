@@ -77,12 +77,15 @@ create table embeddings (
     constraint pk_embeddings primary key (space_id, passage_pk),
     constraint ck_embeddings_unit_length check (vector_norm(vector) between 0.99 and 1.01)
 );
+comment on column embeddings.vector is 'any size: one column holds the vectors of every model';
 comment on column embeddings.digest is 'of the text that was embedded';
 create index ix_embeddings_passage_pk on embeddings (passage_pk);
 """
 
 # Questions and passages must be cut into terms by the same function. `unaccent` before the Spanish stemmer would do harm
 # (años -> anos); the stemmer folds acute accents itself. Languages without a stemmer are lower-cased only.
+# `rows 10` tells the planner how few terms a question has; with the default of 1,000 it scans all postings instead of looking
+# each term up.
 LEXEMES = """
 create function lexical_configuration(language text) returns regconfig
 language sql immutable strict parallel safe as $$
@@ -100,7 +103,7 @@ language sql immutable strict parallel safe as $$
 $$;
 
 create function lexemes(language text, content text) returns table (term text, frequency integer)
-language sql stable strict parallel safe as $$
+language sql stable strict parallel safe rows 10 as $$
     select lexeme, coalesce(array_length(positions, 1), 1)
       from unnest(to_tsvector(lexical_configuration(language), content))
 $$;

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from clara.adapters.local.embedder import LocalEmbedder
+    from clara.adapters.postgres.embedded import EmbeddedServer
     from clara.adapters.postgres.passages import PostgresPassages
     from clara.adapters.postgres.search import PostgresIndex
 
@@ -92,9 +93,17 @@ def read_knowledge() -> Knowledge:
 class Services:
     """What one process is made of. Each part is built on first use, once, and closed at the end."""
 
-    def __init__(self, settings: Settings, database_url: str | None, outage: str | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database_url: str | None,
+        *,
+        outage: str = "no database is configured",
+        server: "EmbeddedServer | None" = None,
+    ) -> None:
         self.settings = settings
         self.database_url = database_url
+        self.server = server
         self._outage = outage
         self.metrics = RetrievalMetrics()
         self.knowledge = Lazily(read_knowledge)
@@ -107,9 +116,11 @@ class Services:
         self.safe_tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.safe_retriever.get()))
 
     def close(self) -> None:
-        """Give back every connection."""
+        """Give back every connection, and leave the embedded server if it is ours."""
         for engine in self.engine.reset():
             engine.dispose()
+        if self.server is not None:
+            self.server.stop()
 
     def passages(self) -> "PostgresPassages":
         """Build the store that ingestion writes to."""
@@ -120,14 +131,14 @@ class Services:
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
-        from clara.adapters.postgres.engine import check_server
+        from clara.adapters.postgres.engine import check_server, translated
         from clara.adapters.postgres.migrations import upgrade
         from clara.adapters.procrastinate.schema import upgrade_job_engine
 
         engine = self.engine.get()
         check_server(engine)
-        before, after = upgrade(engine, resources() / "migrations")
-        with engine.begin() as connection:
+        with translated(), engine.begin() as connection:
+            before, after = upgrade(connection, resources() / "migrations")
             applied = upgrade_job_engine(connection)
         moved = f"schema {before or 'empty'} -> {after}" if before != after else f"schema {after}, nothing to do"
         return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
@@ -142,15 +153,19 @@ class Services:
     def _build_retriever(self) -> Retrieve:
         """Assemble the chain that the flags ask for; a part that is off is not built."""
         chain = [self._keyword_tier(), self._directory_tier()]
-        if self.settings.rag_enabled and (self.database_url or self._outage):
-            chain.insert(0, self._hybrid_tier() if self.database_url else Tier(HYBRID, self._out))
+        if self.settings.rag_enabled:
+            chain.insert(0, self._hybrid_tier() if self.database_url else self._out(self._outage))
         if not self.settings.rag_fallback_chain:
             chain = chain[:1]
         return self._measured(tiers(chain, _log_outage))
 
     def _build_safe_retriever(self) -> Retrieve:
-        """Assemble the chain without database and model, for a message that keeps breaking the other one."""
-        return self._measured(tiers([self._keyword_tier(), self._directory_tier()], _log_outage))
+        """Assemble the chain without database and model, for a message that keeps breaking the other one.
+
+        The search that is left out counts as an outage: what it would have found is unknown.
+        """
+        left_out = self._out("left out, because this message failed before")
+        return self._measured(tiers([left_out, self._keyword_tier(), self._directory_tier()], _log_outage))
 
     def _measured(self, retrieve: Retrieve) -> Retrieve:
         return measured(retrieve, self.metrics) if self.settings.rag_metrics_enabled else retrieve
@@ -167,8 +182,11 @@ class Services:
         search = hybrid(self.embedder.get(), self.index(), read_calibration().confident)
         return Tier(HYBRID, guided(search, knowledge.named, knowledge.cues))
 
-    def _out(self, _query: Query) -> Found:
-        raise IndexUnavailableError(self._outage)
+    def _out(self, reason: str) -> Tier:
+        def refuse(_query: Query) -> Found:
+            raise IndexUnavailableError(reason)
+
+        return Tier(HYBRID, refuse)
 
     def _keyword_tier(self) -> Tier:
         knowledge = self.knowledge.get()
@@ -212,9 +230,24 @@ def _log_outage(tier: str, error: IndexUnavailableError) -> None:
     log.warning("tier is out", tier=tier, error=str(error))
 
 
+def open_services(settings: Settings) -> Services:
+    """Give the services on the operator's database, or on the embedded server, started. Raises EmbeddedServerError."""
+    if settings.rag_db_url is not None:
+        return Services(settings, settings.rag_db_url.get_secret_value())
+    from clara.adapters.postgres.embedded import EmbeddedServer
+
+    server = EmbeddedServer(settings.home)
+    return Services(settings, server.start(), server=server)
+
+
 def _from_environment() -> Services:
+    from clara.adapters.postgres.embedded import EmbeddedServerError
+
     settings = load_settings()
-    return Services(settings, settings.rag_db_url.get_secret_value() if settings.rag_db_url else None)
+    try:
+        return open_services(settings)
+    except EmbeddedServerError as error:
+        return Services(settings, None, outage=str(error))
 
 
 services = Lazily(_from_environment)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -144,8 +145,8 @@ def stand_in(port: int) -> None:
         server = state.serve(port)
         click.echo(f"TWILIO_API_URL=http://127.0.0.1:{port} TWILIO_ACCOUNT_SID={DEMO_ACCOUNT} TWILIO_AUTH_TOKEN={DEMO_TOKEN}")
         try:
-            click.pause(info="Ctrl-C stops it.") if not sys.stdin.isatty() else click.getchar()
-        finally:
+            Event().wait()
+        except KeyboardInterrupt:
             server.shutdown()
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -45,7 +46,8 @@ class Settings(BaseSettings):
     @field_validator("clara_public_url")
     @classmethod
     def _plain_address(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("https://", "http://")):
+        parts = urlsplit(value or "")
+        if value is not None and (parts.scheme not in {"https", "http"} or not parts.hostname):
             msg = "must start with https://, as in https://clara.example.org"
             raise ValueError(msg)
         return value.rstrip("/") if value else value

@@ -59,8 +59,9 @@ Step = Callable[[Turn, Tools], Turn | Reply]
 def read(turn: Turn, _tools: Tools) -> Turn:
     """Take the question out of the message: cleaned, and cut where it is too long."""
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
-    text = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
-    return replace(turn, question=text[:MAX_QUESTION], shortened=len(text) > MAX_QUESTION)
+    read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
+    shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
+    return replace(turn, question=read_part[:MAX_QUESTION], shortened=shortened)
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
@@ -127,7 +128,7 @@ def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
         timings[step.__name__] = (perf_counter() - started) * 1000
         if isinstance(outcome, Reply):
             text = _notice(turn, tools, outcome.language) + outcome.text
-            return replace(outcome, text=text, timings_ms={**timings, **outcome.timings_ms})
+            return replace(outcome, text=text, timings_ms={**outcome.timings_ms, **timings, "total": sum(timings.values())})
         turn = outcome
     raise JourneyUnfinishedError
 

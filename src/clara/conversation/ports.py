@@ -112,6 +112,6 @@ class Replies(Protocol):
 class DeliveryReports(Protocol):
     """Takes the channel's reports on what became of a reply. Raises StoreUnavailableError."""
 
-    def delivery(self, provider_sid: str, status: str, error_code: str | None) -> bool:
-        """Record a report; False when no reply has this id, or the status is unknown."""
+    def delivery(self, outgoing_id: int, status: str, error_code: str | None) -> bool:
+        """Record a report; False when there is no such reply, or the status is unknown."""
         ...

@@ -5,6 +5,9 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
 
 # The order in which languages are tried when nothing else decides.
 LANGUAGES = ("es", "en", "fr", "ar", "ro", "pt", "ca", "zh", "uk", "ru")
@@ -40,44 +43,47 @@ class Texts:
 
 
 def read_texts(folder: Path) -> Texts:
-    """Read data/texts. Raises TextsError when a language, a text or a placeholder is missing from any file."""
+    """Read data/texts. Raises TextsError naming every fault of every file."""
+    validator = Draft202012Validator(json.loads((folder / "schema" / "texts.schema.json").read_text("utf-8")))
     faults: list[str] = []
-    read: dict[str, LanguageTexts] = {}
+    documents: dict[str, dict[str, Any]] = {}
     for language in LANGUAGES:
-        path = folder / "texts" / f"{language}.json"
+        file = f"texts/{language}.json"
         try:
-            document = json.loads(path.read_text("utf-8"))
-            read[language] = LanguageTexts(
-                direction=document["direction"],
-                texts=document["texts"],
-                commands={name: tuple(phrases) for name, phrases in document["commands"].items()},
-                words=tuple(document["words"]),
-            )
-        except (OSError, ValueError, KeyError, AttributeError) as error:
-            faults.append(f"texts/{language}.json: {type(error).__name__}: {error}; restore or complete the file")
-    if not faults:
-        faults = _differences(read)
+            document = json.loads((folder / file).read_text("utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            faults.append(f"{file}: {type(error).__name__}: {error}; restore or mend the file")
+            continue
+        wrong = [f"{file}: {error.json_path}: {error.message}; correct it" for error in validator.iter_errors(document)]
+        faults += wrong
+        if not wrong:
+            documents[language] = document
+    faults += _placeholder_faults(documents)
     if faults:
         raise TextsError("\n".join(faults))
-    return Texts(read)
+    return Texts({language: _texts(document) for language, document in documents.items()})
 
 
-def _differences(read: Mapping[str, LanguageTexts]) -> list[str]:
-    model = read["es"]
+def _texts(document: dict[str, Any]) -> LanguageTexts:
+    commands = {name: tuple(phrases) for name, phrases in document["commands"].items()}
+    return LanguageTexts(document["direction"], document["texts"], commands, tuple(document["words"]))
+
+
+def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Compare the placeholders of every text with the Spanish ones."""
     faults: list[str] = []
-    for language, texts in read.items():
-        file = f"texts/{language}.json"
-        for kind, ours, theirs in (("text", model.texts, texts.texts), ("command", model.commands, texts.commands)):
-            lone = sorted(set(ours) ^ set(theirs))
-            faults += [f"{file}: {kind} '{name}' is in one of es and {language} only; add or remove it" for name in lone]
-        different = [
-            name
-            for name in sorted(set(model.texts) & set(texts.texts))
-            if _placeholders(model.texts[name]) != _placeholders(texts.texts[name])
-        ]
-        faults += [f"{file}: text '{name}' must have the placeholders of the Spanish one" for name in different]
+    model = documents.get("es", {}).get("texts", {})
+    for language, document in documents.items():
+        for name, text in document["texts"].items():
+            try:
+                same = name not in model or _placeholders(text) == _placeholders(model[name])
+            except ValueError as error:
+                faults.append(f"texts/{language}.json: text '{name}': {error}; write a single brace as two")
+                continue
+            if not same:
+                faults.append(f"texts/{language}.json: text '{name}' must have the placeholders of the Spanish one")
     return faults
 
 
 def _placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

@@ -24,8 +24,9 @@ class ChildrenFailedError(Exception):
 class Child:
     """One `clara` command in a process of its own. It ends when its parent does, because it watches its standard input."""
 
-    def __init__(self, command: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, command: str, environment: Mapping[str, str], *, quiet: bool = False) -> None:
         self.command = command
+        self._errors = subprocess.DEVNULL if quiet else None
         self._environment = dict(environment)
         self._starts: list[float] = []
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,8 +49,17 @@ class Child:
             [sys.executable, "-m", "clara", self.command, "--attached"],
             env=self._environment,
             stdin=subprocess.PIPE,
+            stderr=self._errors,
             start_new_session=True,  # Ctrl-C reaches the parent alone, which stops its children in order
         )
+
+    @property
+    def pid(self) -> int:
+        """Give the process id. Raises ChildrenFailedError when it was never started."""
+        if self._process is None:
+            msg = f"`clara {self.command}` was not started"
+            raise ChildrenFailedError(msg)
+        return self._process.pid
 
     def stop(self) -> None:
         """End the process: politely first, then for good."""

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from clara.adapters.postgres.embedded import EmbeddedServer, EmbeddedServerError
-from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, is_current
-from clara.bootstrap import Services
-from clara.ingestion.journey import Progress, Report, ingest
+from clara.adapters.postgres.embedded import EmbeddedServerError
+from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
+from clara.bootstrap import Services, open_services
+from clara.ingestion.journey import STEP, Progress, Report, ingest
 from clara.knowledge.passages import CORPUS
 from clara.settings import Settings, resources
 
 Say = Callable[[str], None]
+# Embedding this many passages takes some ten seconds on two cores.
+ANNOUNCED = 96
 
 
 class OutdatedSchemaError(Exception):
@@ -28,33 +30,26 @@ def running_services(settings: Settings, say: Say, *, prepare: bool = True) -> I
     operator's is only looked at: raises OutdatedSchemaError when it is not ready, and goes on when it is away, because it
     may come back. Raises EmbeddedServerError.
     """
-    server = None
-    if settings.rag_db_url is None:
-        server = EmbeddedServer(settings.home)
-        url = server.start()
-    else:
-        url = settings.rag_db_url.get_secret_value()
-    services = Services(settings, url)
+    services = open_services(settings)
     try:
         if prepare:
-            _prepare(services, say, ours=server is not None)
+            _prepare(services, say)
         yield services
     finally:
         services.close()
-        if server is not None:
-            server.stop()
 
 
-def _prepare(services: Services, say: Say, *, ours: bool) -> None:
+def _prepare(services: Services, say: Say) -> None:
     try:
         current = is_current(services.engine.get(), resources() / "migrations")
+        filled = current and has_passages(services.engine.get(), CORPUS)
     except DatabaseUnavailableError as error:
         say(f"Going on without the database: {error}")
         return
-    if not current and not ours:
+    if services.server is None and not current:
         raise OutdatedSchemaError
-    if not current:
-        say("Preparing the database; the first time this takes a minute ...")
+    if services.server is not None and not filled:
+        say("Preparing the database ...")
         services.migrate()
         fill(services, say)
 
@@ -84,10 +79,20 @@ def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progr
         services.passages(),
         services.embedder.get(),
         dry_run=dry_run,
-        progress=progress or (lambda _done, _total: None),
+        progress=progress or _announcing(say),
     )
     verb = "would write" if dry_run else "wrote"
     say(
         f"{CORPUS}: {verb} {report.written} passages ({report.embedded} embedded), dropped {report.dropped}, kept {report.kept}"
     )
+    return report
+
+
+def _announcing(say: Say) -> Progress:
+    """Report long work in a few lines, where a line that rewrites itself would not do."""
+
+    def report(done: int, total: int) -> None:
+        if total >= ANNOUNCED and (done == total or done % ANNOUNCED < STEP):
+            say(f"embedding {done} of {total} passages ...")
+
     return report

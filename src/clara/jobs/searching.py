@@ -1,7 +1,8 @@
 """Searching without writing an answer: one query, or a file of them."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def search_batch(services: Services, source: Path, target: Path, limit: int, pro
         for number, (name, text) in enumerate(questions, 1):
             found = retrieve(Query(text, CORPUS, limit=limit))
             line = {"id": name, "status": found.status.value, "tier": found.tier, "hits": _hits(found)}
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            out.write(json.dumps(line) + "\n")
             progress(number, len(questions))
     return len(questions)
 
@@ -75,8 +76,14 @@ def _read(source: Path) -> Iterator[tuple[str, str]]:
             questions.append((entry["id"], entry["query"]))
             if not isinstance(entry["id"], str) or not isinstance(entry["query"], str):
                 faults.append(f"{source}:{number}: 'id' and 'query' must be texts")
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             faults.append(f'{source}:{number}: {type(error).__name__}: {error}; each line must be {{"id": "…", "query": "…"}}')
+    names = [name for name, _ in questions]
+    faults += [f"{source}: id '{name}' appears twice; give each query its own" for name in sorted(_repeated(names))]
     if faults:
         raise BatchError("\n".join(faults))
     return iter(questions)
+
+
+def _repeated(names: Iterable[object]) -> set[str]:
+    return {str(name) for name, count in Counter(map(str, names)).items() if count > 1}

@@ -93,7 +93,9 @@ def serve(services: Services) -> None:
 def _database(services: Services) -> str:
     with translated(), services.engine.get().connect() as connection:
         held = connection.scalar(text("select sum(passages) from corpora"))
-    return f"{held or 0} passages"
+    if not held:
+        raise NothingIngestedError
+    return f"{held} passages"
 
 
 def _worker(services: Services) -> str:
@@ -104,6 +106,10 @@ def _worker(services: Services) -> str:
         msg = f"no worker was seen in the last {WORKER_SEEN_WITHIN_SECONDS} seconds (process {os.getpid()} asked)"
         raise NoWorkerError(msg)
     return f"{alive} alive"
+
+
+class NothingIngestedError(Exception):
+    """The database answers but holds no passage. Run `clara ingest`."""
 
 
 class NoWorkerError(Exception):

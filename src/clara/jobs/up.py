@@ -50,13 +50,14 @@ def _run_children(services: Services, extra: dict[str, str], say: Callable[[str]
     children = [Child("web", environment)]
     if settings.clara_worker == "process":
         children.append(Child("worker", environment))
-    services.close()
     try:
         announced = False
         started = time.monotonic()
         while not stop.wait(0.2):
             for child in children:
                 child.keep_running()
+            if services.server is not None and services.server.revive():
+                say("The database had ended; it runs again.")
             if not announced and (_healthy(settings) or time.monotonic() - started > START_PATIENCE_SECONDS):
                 announced = True
                 say(_banner(settings, demo=bool(extra.get("TWILIO_API_URL"))))
@@ -71,13 +72,14 @@ def _demo(settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
     def show(message: TakenMessage) -> None:
         say(f"\n── to {message.recipient} ─────────────────────────\n{message.body}\n")
 
-    server = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, show).serve()
+    twilio = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, show)
+    twilio.serve()
     return {
         "CLARA_CHANNEL": "twilio",
         "CLARA_PUBLIC_URL": f"http://{settings.clara_host}:{settings.port}",
         "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
         "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
-        "TWILIO_API_URL": f"http://127.0.0.1:{server.server_address[1]}",
+        "TWILIO_API_URL": twilio.url,
     }
 
 
@@ -91,7 +93,8 @@ def _banner(settings: Settings, *, demo: bool) -> str:
 
 
 def _healthy(settings: Settings) -> bool:
-    connection = HTTPConnection(settings.clara_host, settings.port, timeout=1)
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.clara_host, settings.clara_host)  # noqa: S104
+    connection = HTTPConnection(host, settings.port, timeout=1)
     try:
         connection.request("GET", "/health")
         return connection.getresponse().status == 200  # noqa: PLR2004

@@ -3,11 +3,12 @@
 import structlog
 
 from clara.adapters.postgres.desk import PostgresDesk
+from clara.adapters.postgres.engine import plain_url
 from clara.adapters.procrastinate.engine import Worker
 from clara.bootstrap import Services
 from clara.conversation.journey import converse
 from clara.conversation.message import Reply, ReplyStatus
-from clara.conversation.ports import Case, Outgoing, Sender
+from clara.conversation.ports import Case, Outgoing, Sender, TemporarySendError
 from clara.conversation.turns import message_of, take_turn
 
 # A message that ended its worker twice is answered without embedder and database; if even that fails, with an apology.
@@ -30,11 +31,15 @@ def build_worker(services: Services) -> Worker:
     desk, sender = PostgresDesk(services.engine.get()), build_sender(services)
 
     def take(inbox_id: int, attempts: int) -> str:
-        outcome = take_turn(inbox_id, desk, lambda case: answer(services, case, attempts), sender)
+        try:
+            outcome = take_turn(inbox_id, desk, lambda case: answer(services, case, attempts), sender)
+        except TemporarySendError as error:
+            log.warning("reply not taken, trying again later", error=str(error), attempts=attempts)
+            raise
         log.info("turn taken", outcome=outcome, attempts=attempts)
         return outcome
 
-    return Worker(str(services.database_url), take)
+    return Worker(plain_url(str(services.database_url)), take)
 
 
 def answer(services: Services, case: Case, attempts: int) -> Reply:
@@ -49,7 +54,7 @@ def answer(services: Services, case: Case, attempts: int) -> Reply:
         status=reply.status.value,
         tier=reply.tier,
         language=reply.language,
-        total_ms=round(sum(reply.timings_ms.values()), 1),
+        total_ms=round(reply.timings_ms["total"], 1),
     )
     return reply
 

@@ -43,7 +43,10 @@ class Catalogue:
 
 def read_catalogue(folder: Path) -> Catalogue:
     """Read every procedure under `folder`/tramites. Raises CatalogueError naming every fault of every file."""
-    validator = Draft202012Validator(json.loads((folder / "schema" / "procedure.schema.json").read_text("utf-8")))
+    schema = folder / "schema" / "procedure.schema.json"
+    if not schema.is_file():
+        raise CatalogueError([Fault(str(schema), "file", "is missing; restore data/ from the repository")])
+    validator = Draft202012Validator(json.loads(schema.read_text("utf-8")))
     faults: list[Fault] = []
     documents: dict[str, dict[str, Any]] = {}
     for path in sorted((folder / "tramites").glob("*.json")):
@@ -64,6 +67,8 @@ def _read(path: Path, validator: Draft202012Validator) -> tuple[dict[str, Any] |
         document = json.loads(path.read_text("utf-8"))
     except UnicodeDecodeError as error:
         return None, [Fault(path.name, f"byte {error.start}", "not UTF-8; save the file as UTF-8")]
+    except RecursionError:
+        return None, [Fault(path.name, "file", "nested too deeply; restore it from the repository")]
     except json.JSONDecodeError as error:
         return None, [Fault(path.name, f"line {error.lineno}, column {error.colno}", f"not JSON ({error.msg}); mend it there")]
     problems = [Fault(path.name, error.json_path, _remedy(error)) for error in validator.iter_errors(document)]
@@ -84,6 +89,8 @@ def _remedy(error: ValidationError) -> str:
 
 def _own_rules(path: Path, document: dict[str, Any]) -> Iterator[Fault]:
     """Check what a schema cannot say."""
+    if "closed_on" in document and _day(document["closed_on"]) is None:
+        yield Fault(path.name, "$.closed_on", f"'{document['closed_on']}' is no day of the calendar; correct it")
     if document["id"] != path.stem:
         yield Fault(path.name, "$.id", f"is '{document['id']}' but the file is named '{path.stem}'; make them equal")
     sections = [section["id"] for section in document["sections"]]
@@ -99,6 +106,10 @@ def _own_rules(path: Path, document: dict[str, Any]) -> Iterator[Fault]:
 
 def _bad_dates(path: Path, where: str, fact: dict[str, Any]) -> Iterator[Fault]:
     valid = fact.get("valid", {})
+    for number, source in enumerate(fact["sources"]):
+        seen = source["seen_on"]
+        if _day(seen if len(seen) == len("2026-01-01") else f"{seen}-01") is None:
+            yield Fault(path.name, f"{where}.sources[{number}].seen_on", f"'{seen}' is no day of the calendar; correct it")
     for name, value in valid.items():
         if _day(value) is None:
             yield Fault(path.name, f"{where}.valid.{name}", f"'{value}' is no day of the calendar; correct it")

@@ -22,16 +22,16 @@ class NamedProcedures:
     """Tells which procedures a text names, by whole words and phrases of their vocabulary in every language."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        entries: list[tuple[str, str | None]] = []
+        entries: set[tuple[str, str | None]] = set()  # languages share many phrases: each counts once
         for procedure in catalogue.procedures.values():
-            entries.extend((phrase, procedure.id) for phrase in _own_phrases(procedure))
-            entries.extend((phrase, None) for phrase in every(procedure.lookalikes))
+            entries.update((phrase, procedure.id) for phrase in _own_phrases(procedure))
+            entries.update((phrase, None) for phrase in every(procedure.lookalikes))
         self._phrases: Phrases[str | None] = Phrases(entries)
 
     def find(self, text: str) -> dict[str, int]:
         """Give the number of words with which each procedure is named; a lookalike hides what it contains."""
         named: Counter[str] = Counter()
-        for start, end, procedure in self._phrases.find(words(text)):
+        for start, end, procedure in set(self._phrases.find(words(text))):  # languages share many phrases
             if procedure is not None:
                 named[procedure] += end - start
         return dict(named)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 Label = TypeVar("Label")
@@ -13,7 +13,7 @@ _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
 def words(text: str) -> list[str]:
     """Cut a text into comparable words: "¿Cuánto TARDA?" gives ["cuanto", "tarda"]."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
     return _WORD.findall("".join(character for character in decomposed if unicodedata.category(character) != "Mn"))
 
 
@@ -25,26 +25,23 @@ class Phrases(Generic[Label]):
         for phrase, label in entries:
             if key := tuple(words(phrase)):
                 self._by_first.setdefault(key[0], []).append((key, label))
-        for candidates in self._by_first.values():
-            candidates.sort(key=lambda entry: -len(entry[0]))
 
     def find(self, text_words: Sequence[str]) -> list[tuple[int, int, Label]]:
-        """Give (start, end, label) of every phrase found, left to right, without overlaps between different phrases."""
+        """Give (start, end, label) of every phrase found, left to right; several labels may share one phrase."""
+        taken: set[int] = set()
         found: list[tuple[int, int, Label]] = []
-        place = 0
-        while place < len(text_words):
-            matches = self._at(text_words, place)
-            found.extend((place, place + length, label) for length, label in matches)
-            place += matches[0][0] if matches else 1
-        return found
+        for start, end, label in sorted(self._everywhere(text_words), key=lambda match: (match[0] - match[1], match[0])):
+            shares = any((start, end) == (other[0], other[1]) for other in found)
+            if shares or taken.isdisjoint(range(start, end)):
+                taken.update(range(start, end))
+                found.append((start, end, label))
+        return sorted(found, key=lambda match: match[0])
 
-    def _at(self, text_words: Sequence[str], place: int) -> list[tuple[int, Label]]:
-        fitting = [
-            (len(key), label)
-            for key, label in self._by_first.get(text_words[place], ())
-            if tuple(text_words[place : place + len(key)]) == key
-        ]
-        return [match for match in fitting if match[0] == fitting[0][0]]
+    def _everywhere(self, text_words: Sequence[str]) -> Iterator[tuple[int, int, Label]]:
+        for place, word in enumerate(text_words):
+            for key, label in self._by_first.get(word, ()):
+                if tuple(text_words[place : place + len(key)]) == key:
+                    yield place, place + len(key), label
 
 
 def every(phrases: Mapping[str, Sequence[str]]) -> list[str]:

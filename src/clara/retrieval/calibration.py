@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from clara.retrieval.passage import Hit, Query
 
+# Beyond this the probability is 0 or 1 in floating point, and the exponential would overflow.
+CERTAIN = 500.0
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -25,7 +28,7 @@ class Calibration:
             return 0.0
         features = features_of(query, hits)
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
-        return 1 / (1 + math.exp(-total))
+        return 1 / (1 + math.exp(-max(-CERTAIN, min(CERTAIN, total))))
 
     def confident(self, query: Query, hits: Sequence[Hit]) -> bool:
         """Whether the probability reaches the threshold."""

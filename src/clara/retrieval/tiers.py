@@ -36,6 +36,7 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
                 outages.append(tier.name)
                 continue
             timings.update(found.timings_ms)
+            outages += [name for name in found.outages if name not in outages]
             last = replace(found, outages=tuple(outages), timings_ms=timings)
             if found.status is Status.FOUND:
                 return last

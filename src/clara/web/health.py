@@ -9,8 +9,16 @@ log = structlog.get_logger()
 
 
 def health_routes(probes: Mapping[str, Callable[[], str]]) -> Blueprint:
-    """Serve GET /health: 200 when every part answers, 503 with the parts that do not."""
+    """Serve GET /health: 200 when every part answers, 503 with the parts that do not.
+
+    GET /health/live says only that this process serves: a platform that restarts what is not alive must not end a web
+    process because the worker is missing.
+    """
     routes = Blueprint("health", __name__)
+
+    @routes.get("/health/live")
+    def live() -> Response:
+        return jsonify(status="ok")
 
     @routes.get("/health")
     def health() -> tuple[Response, int]:

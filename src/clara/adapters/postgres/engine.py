@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Engine, create_engine, make_url, text
+from sqlalchemy import URL, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -26,16 +26,8 @@ class UnsuitableServerError(Exception):
 
 def open_engine(url: str, pool_size: int = 5) -> Engine:
     """Make a lazy engine: nothing is connected until the first use. Raises UnsuitableServerError on a malformed URL."""
-    try:
-        parsed = make_url(url.replace("postgres://", "postgresql://", 1))
-    except ArgumentError as error:
-        msg = "RAG_DB_URL is not a database URL. It must look like postgresql://user:password@host:5432/database"
-        raise UnsuitableServerError(msg) from error
-    if parsed.get_backend_name() != "postgresql":
-        msg = f"RAG_DB_URL names '{parsed.get_backend_name()}', but Clara runs on PostgreSQL: postgresql://user:password@host:5432/database"
-        raise UnsuitableServerError(msg)
     return create_engine(
-        parsed.set(drivername="postgresql+psycopg"),
+        _parsed(url).set(drivername="postgresql+psycopg"),
         pool_size=pool_size,
         max_overflow=5,
         pool_timeout=5,
@@ -45,21 +37,43 @@ def open_engine(url: str, pool_size: int = 5) -> Engine:
     )
 
 
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url.replace("postgres://", "postgresql://", 1))
+    except ArgumentError as error:
+        msg = "RAG_DB_URL is not a database URL. It must look like postgresql://user:password@host:5432/database"
+        raise UnsuitableServerError(msg) from error
+    if parsed.get_backend_name() != "postgresql":
+        msg = f"RAG_DB_URL names '{parsed.get_backend_name()}', but Clara runs on PostgreSQL: postgresql://user:password@host:5432/database"
+        raise UnsuitableServerError(msg)
+    return parsed
+
+
+def plain_url(url: str) -> str:
+    """Write a database URL as libpq reads it, whatever driver it names. Raises UnsuitableServerError."""
+    return _parsed(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
 def check_server(engine: Engine) -> None:
     """Make sure that the server is new enough and has pgvector. Raises UnsuitableServerError, DatabaseUnavailableError."""
     with translated(), engine.connect() as connection:
         number = int(connection.scalar(text("show server_version_num")) or 0)
         offered = connection.scalar(text("select default_version from pg_available_extensions where name = 'vector'"))
-    if number < MINIMUM_SERVER:
-        msg = f"RAG_DB_URL leads to PostgreSQL {number // 10_000}; Clara needs 16 or newer. Upgrade it, or unset RAG_DB_URL."
-        raise UnsuitableServerError(msg)
-    if offered is None or tuple(int(part) for part in str(offered).split(".")[:2]) < MINIMUM_PGVECTOR:
-        have = f"pgvector {offered}" if offered else "no pgvector"
-        msg = (
+    if fault := lacking(number, offered):
+        raise UnsuitableServerError(fault)
+
+
+def lacking(server: int, pgvector: str | None) -> str | None:
+    """Say what a server lacks and what to do, given `server_version_num` and the version of pgvector it offers."""
+    if server < MINIMUM_SERVER:
+        return f"RAG_DB_URL leads to PostgreSQL {server // 10_000}; Clara needs 16 or newer. Upgrade it, or unset RAG_DB_URL."
+    if pgvector is None or tuple(int(part) for part in pgvector.split(".")[:2]) < MINIMUM_PGVECTOR:
+        have = f"pgvector {pgvector}" if pgvector else "no pgvector"
+        return (
             f"the server behind RAG_DB_URL has {have}; Clara needs 0.8 or newer. "
             "Install it (Debian: apt install postgresql-18-pgvector; hosted: enable 'vector'), or unset RAG_DB_URL."
         )
-        raise UnsuitableServerError(msg)
+    return None
 
 
 def is_current(engine: Engine, scripts: Path) -> bool:
@@ -71,6 +85,13 @@ def is_current(engine: Engine, scripts: Path) -> bool:
         return bool(connection.scalar(text("select version_num from alembic_version")) == newest)
 
 
+def has_passages(engine: Engine, corpus: str) -> bool:
+    """Whether anything was ingested into the corpus."""
+    with translated(), engine.connect() as connection:
+        held = connection.scalar(text("select passages from corpora where name = :corpus"), {"corpus": corpus})
+    return bool(held)
+
+
 def is_outage(error: BaseException) -> bool:
     """Whether the error says that the server is away, not that the statement is wrong."""
     if isinstance(error, PoolTimeoutError):
@@ -78,8 +99,9 @@ def is_outage(error: BaseException) -> bool:
     if not isinstance(error, DBAPIError):
         return False
     state: Any = getattr(error.orig, "sqlstate", None)
+    # 42P01 no such table: the schema is not there yet
     # 08 connection, 53 resources, 57 operator intervention (shutdown, time-out), 58 system error; no state: no server
-    return error.connection_invalidated or state is None or str(state)[:2] in {"08", "53", "57", "58"}
+    return error.connection_invalidated or state in {None, "42P01"} or str(state)[:2] in {"08", "53", "57", "58"}
 
 
 @contextmanager
@@ -99,4 +121,6 @@ def _described(error: Exception) -> str:
     state = getattr(cause, "sqlstate", None)
     if state is None and cause is not None and str(cause):
         return f"PostgreSQL does not answer ({str(cause).splitlines()[0]}). Start it, or check RAG_DB_URL."
+    if state == "42P01":
+        return "the database has no tables yet. Run `clara migrate`, then `clara ingest`."
     return f"PostgreSQL broke off ({state or type(error).__name__}). It may be restarting: try again."

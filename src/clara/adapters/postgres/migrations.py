@@ -5,23 +5,36 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import ProgrammingError
 
-from clara.adapters.postgres.engine import translated
+from clara.adapters.postgres.engine import UnsuitableServerError, translated
 
 # Any constant: one process migrates at a time, the others wait and find nothing to do.
 LOCK = 5_305_001
+NO_PRIVILEGE = "42501"
 
 
-def upgrade(engine: Engine, scripts: Path) -> tuple[str | None, str | None]:
-    """Migrate to the head; give the revision before and after. Raises DatabaseUnavailableError."""
-    with translated(), engine.begin() as connection:
-        connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        connection.execute(text("set local statement_timeout = 0"))
-        before = MigrationContext.configure(connection).get_current_revision()
+def upgrade(connection: Connection, scripts: Path) -> tuple[str | None, str | None]:
+    """Migrate to the head inside the caller's transaction; give the revision before and after.
+
+    One process migrates at a time; the others wait here and find nothing to do. Raises UnsuitableServerError when the
+    database user may not create the extension.
+    """
+    connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    connection.execute(text("set local statement_timeout = 0"))
+    before = MigrationContext.configure(connection).get_current_revision()
+    try:
         command.upgrade(_config(scripts, connection), "head")
-        after = MigrationContext.configure(connection).get_current_revision()
-    return before, after
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != NO_PRIVILEGE:
+            raise
+        msg = (
+            "the user of RAG_DB_URL may not create what Clara needs. Ask the server's administrator to run "
+            "CREATE EXTENSION vector; in this database, and to let the user create tables."
+        )
+        raise UnsuitableServerError(msg) from error
+    return before, MigrationContext.configure(connection).get_current_revision()
 
 
 def differences(engine: Engine, scripts: Path) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import corpora, embeddings, passages, vector_spaces
-from clara.adapters.postgres.search import as_literal, space_id, storable
+from clara.adapters.postgres.search import space_id, storable
 from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError
 
 
@@ -35,7 +35,7 @@ class PostgresPassages:
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
         """Give the stored vectors of these passages. Raises StoreUnavailableError."""
         wanted = (
-            select(passages.c.id, text("embeddings.vector::text as vector"))
+            select(passages.c.id, embeddings.c.vector)
             .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
             .where(
                 passages.c.corpus == corpus,
@@ -44,7 +44,7 @@ class PostgresPassages:
             )
         )
         with self._outages(), self._engine.connect() as connection:
-            return {row.id: [float(part) for part in row.vector[1:-1].split(",")] for row in connection.execute(wanted)}
+            return {row.id: row.vector for row in connection.execute(wanted)}
 
     def apply(self, corpus: str, change: Change) -> None:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises StoreUnavailableError."""
@@ -84,7 +84,7 @@ class PostgresPassages:
                 "space_id": space_id(corpus, self._model),
                 "passage_pk": keys[item.passage.id],
                 "digest": item.vector_digest,
-                "vector": as_literal(item.vector),
+                "vector": list(item.vector),
             }
             for item in items
             if any(item.vector)

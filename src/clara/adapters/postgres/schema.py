@@ -6,6 +6,7 @@ transaction, so it is right after every insert, update and delete, whoever makes
 
 from typing import Any
 
+from pgvector.sqlalchemy import VECTOR
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -24,7 +25,6 @@ from sqlalchemy import (
     func,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.types import UserDefinedType
 
 metadata = MetaData(
     naming_convention={
@@ -35,16 +35,6 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-
-
-class Vector(UserDefinedType[Any]):
-    """pgvector's `vector` without a fixed size: one column holds the vectors of every model."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: object) -> str:
-        """Give the type's name in SQL."""
-        return "vector"
 
 
 def _now() -> Column[Any]:
@@ -116,7 +106,7 @@ embeddings = Table(
     Column("space_id", BigInteger, ForeignKey("vector_spaces.id", ondelete="CASCADE"), primary_key=True),
     Column("passage_pk", BigInteger, ForeignKey("passages.pk", ondelete="CASCADE"), primary_key=True),
     Column("digest", Text, nullable=False, comment="of the text that was embedded"),
-    Column("vector", Vector, nullable=False),
+    Column("vector", VECTOR, nullable=False, comment="any size: one column holds the vectors of every model"),
     CheckConstraint("vector_norm(vector) between 0.99 and 1.01", name="unit_length"),
     Index(None, "passage_pk"),
 )

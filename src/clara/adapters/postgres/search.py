@@ -1,9 +1,9 @@
 """The hybrid index: implements retrieval's HybridIndex over PostgreSQL."""
 
-import json
 import zlib
 from typing import Any
 
+from pgvector import Vector as PgVector
 from sqlalchemy import Engine, Row, text
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
@@ -26,7 +26,7 @@ def space_id(corpus: str, model: str) -> int:
 
 def as_literal(vector: Vector) -> str:
     """Write a vector as pgvector reads it."""
-    return json.dumps(list(vector))
+    return PgVector(list(vector)).to_text()
 
 
 def storable(text_: str) -> str:

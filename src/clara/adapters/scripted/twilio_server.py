@@ -36,11 +36,15 @@ class TakenMessage:
 
 @dataclass(slots=True)
 class TwilioStandIn:
-    """The state of the stand-in. `faults` are answered first, one a request: (HTTP status, Twilio's error code)."""
+    """The state of the stand-in. `url` is its address once it serves.
+
+    `faults` are answered first, one a request: (HTTP status, Twilio's error code).
+    """
 
     account_sid: str
     auth_token: str
     on_message: Callable[[TakenMessage], None] = lambda _message: None
+    url: str = ""
     taken: list[TakenMessage] = field(default_factory=list)
     faults: list[tuple[int, int]] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
@@ -53,6 +57,7 @@ class TwilioStandIn:
             state = stand_in
 
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.url = f"http://127.0.0.1:{server.server_address[1]}"
         Thread(target=server.serve_forever, daemon=True).start()
         return server
 

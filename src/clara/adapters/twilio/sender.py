@@ -16,7 +16,11 @@ SERVER_ERROR = 500
 
 
 class TwilioSender:
-    """Implements the conversation's Sender. `api_url` replaces https://api.twilio.com, for a stand-in or a proxy."""
+    """Implements the conversation's Sender. `api_url` replaces https://api.twilio.com, for a stand-in or a proxy.
+
+    The status callback carries our own number of the reply, inside the signed address: a report may come before Twilio's
+    id of the message is stored.
+    """
 
     def __init__(self, account_sid: str, auth_token: str, status_callback: str, api_url: str | None = None) -> None:
         self._client = Client(account_sid, auth_token, http_client=TwilioHttpClient(timeout=TIMEOUT_SECONDS))
@@ -31,7 +35,7 @@ class TwilioSender:
                 from_=outgoing.sender,
                 to=outgoing.recipient,
                 body=outgoing.text,
-                status_callback=self._status_callback,
+                status_callback=f"{self._status_callback}?reply={outgoing.id}",
             )
         except TwilioRestException as error:
             if error.code in TEMPORARY_CODES or error.status == TOO_MANY_REQUESTS or error.status >= SERVER_ERROR:

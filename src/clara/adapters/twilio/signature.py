@@ -40,4 +40,9 @@ class TwilioSignature:
 
     def genuine_body(self, url: str, body: str, signature: str) -> bool:
         """Whether this JSON body, posted to this address with its bodySHA256, carries the right signature."""
-        return bool(self._validator.validate(url, body, signature))
+        if "bodySHA256=" not in url:
+            return False
+        try:
+            return bool(self._validator.validate(url, body, signature))
+        except UnicodeEncodeError:
+            return False

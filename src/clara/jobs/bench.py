@@ -1,0 +1,191 @@
+"""Measuring speed and memory: `make bench`. Prints medians, ratios and the goals; times nothing in tests.
+
+Walls on a shared machine are weather; the ratios are climate.
+"""
+
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from time import monotonic, perf_counter, sleep
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import click
+from twilio.request_validator import RequestValidator
+
+from clara.bootstrap import Services
+from clara.jobs.children import Child
+from clara.jobs.preparing import fill, running_services
+from clara.jobs.up import DEMO_ACCOUNT, DEMO_TOKEN
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Query
+from clara.settings import child_environment, load_settings
+
+QUESTIONS = (
+    "¿Cuánto se cobra con el IMV?", "que documentos necesito para empadronarme", "how do I renew my TIE",
+    "كيف أحصل على رقم NIE؟", "me han despedido, ¿cuántos días tengo para pedir el paro?", "abogado gratis sin papeles",
+)  # fmt: skip
+ROUNDS = 20
+POSTS = 200
+WEB_PORT = 8179
+
+
+def main() -> None:
+    """Run every measurement and print one line each."""
+    with running_services(load_settings(), lambda said: click.echo(said, err=True)) as services:
+        _retrieval(services)
+        _ingestion(services)
+        _processes(services)
+        _cold_start(services)
+
+
+def _retrieval(services: Services) -> None:
+    embedder, index, retrieve = services.embedder.get(), services.index(), services.retriever.get()
+    vectors = {question: embedder.embed([question], "query")[0] for question in QUESTIONS}
+    for question in QUESTIONS:
+        retrieve(Query(question, CORPUS))
+    embedding, statement, whole = [], [], []
+    for _ in range(ROUNDS):
+        for question in QUESTIONS:  # interleaved, so that the machine's weather falls on all three alike
+            embedding.append(_milliseconds(lambda question=question: embedder.embed([question], "query")))  # type: ignore[misc]
+            query = Query(question, CORPUS)
+            statement.append(_milliseconds(lambda query=query: index.search(query, vectors[query.text])))  # type: ignore[misc]
+            whole.append(_milliseconds(lambda query=query: retrieve(query)))  # type: ignore[misc]
+    floor = [a + b for a, b in zip(embedding, statement, strict=True)]
+    _say("embedding, p50", f"{statistics.median(embedding):.1f} ms")
+    _say("hybrid statement, p50", f"{statistics.median(statement):.1f} ms")
+    _say("retrieve(), p50", f"{statistics.median(whole):.1f} ms")
+    ratio = statistics.median(whole) / statistics.median(floor)
+    _say("retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.25 x")
+
+
+def _ingestion(services: Services) -> None:
+    spent = [_milliseconds(lambda: fill(services, lambda _said: None)) for _ in range(5)]
+    _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
+
+
+def _processes(services: Services) -> None:
+    with _serving(services) as (web, worker):
+        acknowledged = [_milliseconds(_poster(number)) for number in range(POSTS)]
+        until_answered = monotonic() + 60
+        while _left(services) and monotonic() < until_answered:
+            sleep(0.2)
+        _say("webhook acknowledgement, p50", f"{statistics.median(acknowledged):.1f} ms", "<= 15 ms")
+        _say("webhook acknowledgement, p99", f"{sorted(acknowledged)[int(0.99 * POSTS)]:.1f} ms")
+        _say("memory after it, web (PSS, both processes)", f"{sum(map(_shared_out_megabytes, web)):.0f} MB", "<= 130 MB")
+        _say("peak memory, web (VmHWM, each process)", " + ".join(f"{_peak_megabytes(pid):.0f}" for pid in web) + " MB")
+        _say("memory after it, worker (PSS)", f"{sum(map(_shared_out_megabytes, worker)):.0f} MB")
+        _say("peak memory, worker (VmHWM)", f"{sum(map(_peak_megabytes, worker)):.0f} MB", "<= 220 MB")
+
+
+def _cold_start(services: Services) -> None:
+    command = [sys.executable, "-m", "clara", "ask", QUESTIONS[0]]
+    environment = child_environment(RAG_DB_URL=str(services.database_url))
+    spent = [
+        _milliseconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))  # noqa: S603
+        for _ in range(5)
+    ]
+    _say("`clara ask`, cold start, p50", f"{statistics.median(spent) / 1000:.2f} s", "<= 3 s")
+
+
+@contextmanager
+def _serving(services: Services) -> Iterator[tuple[list[int], list[int]]]:
+    """Run web and worker as in production; give their process ids."""
+    environment = child_environment(
+        RAG_DB_URL=str(services.database_url),
+        PORT=str(WEB_PORT),
+        OMP_NUM_THREADS="1",
+        CLARA_CHANNEL="twilio",
+        CLARA_PUBLIC_URL=f"http://127.0.0.1:{WEB_PORT}",
+        CLARA_PSEUDONYM_KEY="b" * 32,
+        TWILIO_ACCOUNT_SID=DEMO_ACCOUNT,
+        TWILIO_AUTH_TOKEN=DEMO_TOKEN,
+        TWILIO_API_URL="http://127.0.0.1:1",  # nothing is sent: replies wait in the outbox
+    )
+    children = [Child("web", environment, quiet=True), Child("worker", environment, quiet=True)]
+    try:
+        for child in children:
+            child.keep_running()
+        deadline = monotonic() + 30
+        while not _listening() and monotonic() < deadline:
+            sleep(0.1)
+        yield tuple([child.pid, *_children_of(child.pid)] for child in children)  # type: ignore[misc]
+    finally:
+        for child in children:
+            child.stop()
+
+
+def _poster(number: int) -> Callable[[], None]:
+    url = f"http://127.0.0.1:{WEB_PORT}/webhook"
+    fields = {
+        "From": f"whatsapp:+3460000{number:04}",
+        "To": "whatsapp:+15555550100",
+        "MessageSid": f"SM{uuid4().hex}",
+        "Body": QUESTIONS[number % len(QUESTIONS)],
+        "NumMedia": "0",
+    }
+    headers = {
+        "X-Twilio-Signature": RequestValidator(DEMO_TOKEN).compute_signature(url, fields),
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+
+    def post() -> None:
+        connection = HTTPConnection("127.0.0.1", WEB_PORT, timeout=10)
+        connection.request("POST", "/webhook", urlencode(fields), headers)
+        status = connection.getresponse().status
+        connection.close()
+        if status != 200:  # noqa: PLR2004
+            msg = f"the webhook answered {status}"
+            raise click.ClickException(msg)
+
+    return post
+
+
+def _left(services: Services) -> int:
+    with services.engine.get().connect() as connection:
+        unanswered = "select count(*) from inbox i where not exists (select from outbox o where o.inbox_id = i.id)"
+        return int(connection.exec_driver_sql(unanswered).scalar() or 0)
+
+
+def _listening() -> bool:
+    try:
+        connection = HTTPConnection("127.0.0.1", WEB_PORT, timeout=1)
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200  # noqa: PLR2004
+    except OSError:
+        return False
+
+
+def _children_of(pid: int) -> list[int]:
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in listed.read_text().split()] if listed.exists() else []
+
+
+def _peak_megabytes(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
+
+
+def _shared_out_megabytes(pid: int) -> float:
+    """Give the process's memory with shared pages counted once among those who share them."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+
+
+def _milliseconds(act: Callable[[], object]) -> float:
+    started = perf_counter()
+    act()
+    return (perf_counter() - started) * 1000
+
+
+def _say(what: str, measured: str, goal: str = "") -> None:
+    click.echo(f"{what:<42} {measured:>10}   {f'goal {goal}' if goal else ''}")
+
+
+if __name__ == "__main__":
+    main()
