@@ -1,4 +1,4 @@
-# Clara's image: the web process by default, the worker with the command "worker". It wants a PostgreSQL 16 or newer
+# Clara's image: the web process by default, the worker with the command "clara worker". It wants a PostgreSQL 16 or newer
 # with pgvector 0.8 or newer behind RAG_DB_URL. docs/shipping.md says how to build and run it.
 #
 # The base is pinned by tag only: this file was written where no registry could be read. Whoever builds for production
@@ -65,10 +65,10 @@ ENV PATH=/opt/venv/bin:$PATH \
 USER 10001:10001
 EXPOSE 8000
 
-# Asks the web process, on the port it was given. A container that runs the worker has no port: start it with
-# --no-healthcheck (its pulse is part of the web's /health).
+# Asks whether the web process serves, on the port it was given. A container that runs the worker has no port: start it
+# with --no-healthcheck (its pulse is part of the web's /health, which names every part).
 HEALTHCHECK --interval=30s --timeout=6s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "import http.client, os, sys; c = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('PORT') or 8000), timeout=5); c.request('GET', '/health'); sys.exit(c.getresponse().status != 200)"]
+    CMD ["python", "-c", "import http.client, os, sys; c = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('PORT') or 8000), timeout=5); c.request('GET', '/health/live'); sys.exit(c.getresponse().status != 200)"]
 
-ENTRYPOINT ["tini", "--", "clara"]
-CMD ["web"]
+ENTRYPOINT ["tini", "--"]
+CMD ["clara", "web"]
