@@ -11,6 +11,8 @@ from clara.knowledge.words import words
 DEFAULT: Final = "es"
 # With so few words a statistical guess is noise ("si" looks Romanian, "ok" and "da" look like anything).
 FEW_WORDS: Final = 2
+# So large a part of the letters in another script tells the language, whatever Latin names stand between them.
+TELLING_SHARE: Final = 0.2
 # Unicode blocks of the scripts that decide.
 _BLOCKS: Final = (
     ("\u0400", "\u052f", "cyrillic"),
@@ -66,7 +68,11 @@ def _by_script(text: str) -> str:
     del scripts[""]
     if not scripts:
         return "none"
-    main = scripts.most_common(1)[0][0]
+    # Spanish names stay in Latin letters inside other scripts ("какие льготы даёт certificado de discapacidad").
+    foreign = [
+        script for script, count in scripts.most_common() if script != "latin" and count >= TELLING_SHARE * scripts.total()
+    ]
+    main = foreign[0] if foreign else "latin"
     if main == "cyrillic":
         letters = set(text.casefold())
         if letters & _UKRAINIAN:

@@ -24,7 +24,7 @@ from clara.retrieval.passage import Hit, Query
 from clara.settings import load_settings, resources
 
 # Coverage is left out: on these questions its weight came out negative, because short off-topic questions are covered easily.
-FEATURES = ("cosine", "named")
+FEATURES = ("cosine", "named", "foreign")
 Matrix = NDArray[np.float64]
 RIDGE = 1.0
 FOLDS = 10
@@ -43,7 +43,7 @@ def measure(services: Services, questions: list[dict[str, str]]) -> Matrix:
     knowledge = services.knowledge.get()
     search = guided(hybrid(services.embedder.get(), services.index(), note), knowledge.named, knowledge.cues)
     for question in questions:
-        search(Query(question["query"], CORPUS, limit=12))
+        search(Query(question["query"], CORPUS, question["language"], 12))
     return np.array(rows)
 
 

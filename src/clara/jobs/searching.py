@@ -19,7 +19,7 @@ class BatchError(Exception):
 
 def search(services: Services, text: str, limit: int) -> dict[str, Any]:
     """Give what one query finds, with texts and scores."""
-    found = services.retriever.get()(Query(text, CORPUS, limit=limit))
+    found = services.retriever.get()(_query(services, text, limit))
     hits = [
         {
             **shown,
@@ -48,11 +48,16 @@ def search_batch(services: Services, source: Path, target: Path, limit: int, pro
     retrieve = services.retriever.get()
     with target.open("w", encoding="utf-8") as out:
         for number, (name, text) in enumerate(questions, 1):
-            found = retrieve(Query(text, CORPUS, limit=limit))
+            found = retrieve(_query(services, text, limit))
             line = {"id": name, "status": found.status.value, "tier": found.tier, "hits": _hits(found)}
             out.write(json.dumps(line) + "\n")
             progress(number, len(questions))
     return len(questions)
+
+
+def _query(services: Services, text: str, limit: int) -> Query:
+    """Ask as the conversation does: in the language that the text is written in."""
+    return Query(text, CORPUS, services.tools.get().detector.detect(text), limit)
 
 
 def _hits(found: Found) -> list[dict[str, Any]]:

@@ -15,7 +15,8 @@ class Calibration:
     """A logistic model of "the corpus holds an answer", fitted on development questions and stored as data.
 
     The features are `cosine` (the best similarity of the vectors), `coverage` (the best share of the question's term
-    weight found in one passage) and `named` (1 when the question names a document). Cosine alone separates badly.
+    weight found in one passage), `named` (1 when the question names a document) and `foreign` (1 when question and passage
+    are in different languages, which lowers every cosine). Cosine alone separates badly.
     """
 
     weights: Mapping[str, float]
@@ -41,4 +42,5 @@ def features_of(query: Query, hits: Sequence[Hit]) -> dict[str, float]:
         "cosine": max(hit.cosine or 0.0 for hit in hits),
         "coverage": max(hit.coverage or 0.0 for hit in hits),
         "named": float(bool(query.documents)),
+        "foreign": float(query.language is not None and query.language != hits[0].passage.language),
     }
