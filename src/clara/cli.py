@@ -76,7 +76,7 @@ def migrate() -> None:
     """Bring the database to the newest schema. Safe to repeat."""
     from clara.jobs.preparing import running_services
 
-    with _running(), running_services(_settings(), _say, prepare=False) as services:
+    with _running(), running_services(_settings(), _say, prepare="nothing") as services:
         click.echo(services.migrate())
 
 
@@ -88,10 +88,10 @@ def ingest(*, dry_run: bool) -> None:
 
     with _running():
         settings = _settings()
-        ours = settings.rag_db_url is None
-        with running_services(settings, _say, prepare=not ours) as services, _progress("embedding") as progress:
-            if ours:
-                services.migrate()
+        with (
+            running_services(settings, _say, prepare="schema") as services,
+            _progress("embedding") as progress,
+        ):
             fill(services, click.echo, dry_run=dry_run, progress=progress)
 
 

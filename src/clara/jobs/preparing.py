@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
@@ -11,6 +12,7 @@ from clara.knowledge.passages import CORPUS
 from clara.settings import Settings, resources
 
 Say = Callable[[str], None]
+Preparation = Literal["nothing", "schema", "all"]
 # Embedding this many passages takes some ten seconds on two cores.
 ANNOUNCED = 96
 
@@ -23,23 +25,23 @@ class OutdatedSchemaError(Exception):
 
 
 @contextmanager
-def running_services(settings: Settings, say: Say, *, prepare: bool = True) -> Iterator[Services]:
+def running_services(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Services]:
     """Give the services on a database that runs, and close everything at the end.
 
-    With RAG_DB_URL unset, the embedded server is started and, with `prepare`, brought up to date. A server of the
+    With RAG_DB_URL unset, the embedded server is started and prepared: its schema, or that and its knowledge. A server of the
     operator's is only looked at: raises OutdatedSchemaError when it is not ready, and goes on when it is away, because it
     may come back. Raises EmbeddedServerError.
     """
     services = open_services(settings)
     try:
-        if prepare:
-            _prepare(services, say)
+        if prepare != "nothing":
+            _prepare(services, say, knowledge=prepare == "all")
         yield services
     finally:
         services.close()
 
 
-def _prepare(services: Services, say: Say) -> None:
+def _prepare(services: Services, say: Say, *, knowledge: bool) -> None:
     try:
         current = is_current(services.engine.get(), resources() / "migrations")
         filled = current and has_passages(services.engine.get(), CORPUS)
@@ -48,9 +50,10 @@ def _prepare(services: Services, say: Say) -> None:
         return
     if services.server is None and not current:
         raise OutdatedSchemaError
-    if services.server is not None and not filled:
+    if services.server is not None and not current:
         say("Preparing the database ...")
         services.migrate()
+    if services.server is not None and not filled and knowledge:
         fill(services, say)
 
 

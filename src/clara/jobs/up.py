@@ -29,7 +29,7 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: bool = False
     _require_free_port(settings)
     if not stand_in:
         settings.require_channel()
-    with running_services(settings, say, prepare=False) as services:
+    with running_services(settings, say, prepare="nothing") as services:
         services.migrate()
         fill(services, say)
         extra = _demo(settings, say) if stand_in else {}

