@@ -46,9 +46,8 @@ class Settings(BaseSettings):
     @field_validator("clara_public_url")
     @classmethod
     def _plain_address(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "")
-        if value is not None and (parts.scheme not in {"https", "http"} or not parts.hostname):
-            msg = "must start with https://, as in https://clara.example.org"
+        if value is not None and not _is_plain_address(value):
+            msg = "must be an address like https://clara.example.org, without query or blanks"
             raise ValueError(msg)
         return value.rstrip("/") if value else value
 
@@ -114,6 +113,16 @@ def resources() -> Path:
     """Give the folder that holds data/ and migrations/: the checkout, or share/clara of an installed wheel."""
     checkout = Path(__file__).resolve().parents[2]
     return checkout if (checkout / "data" / "tramites").is_dir() else Path(sys.prefix) / "share" / "clara"
+
+
+def _is_plain_address(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        usable = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    plain = not parts.query and not parts.fragment and not any(character.isspace() for character in value)
+    return usable and plain and parts.scheme in {"https", "http"} and bool(parts.hostname)
 
 
 def _unknown_names(environment: Mapping[str, str]) -> list[str]:

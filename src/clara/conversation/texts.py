@@ -44,7 +44,10 @@ class Texts:
 
 def read_texts(folder: Path) -> Texts:
     """Read data/texts. Raises TextsError naming every fault of every file."""
-    validator = Draft202012Validator(json.loads((folder / "schema" / "texts.schema.json").read_text("utf-8")))
+    schema = folder / "schema" / "texts.schema.json"
+    if not schema.is_file():
+        raise TextsError(f"{schema}: is missing; restore data/ from the repository")
+    validator = Draft202012Validator(json.loads(schema.read_text("utf-8")))
     faults: list[str] = []
     documents: dict[str, dict[str, Any]] = {}
     for language in LANGUAGES:
@@ -55,6 +58,8 @@ def read_texts(folder: Path) -> Texts:
             faults.append(f"{file}: {type(error).__name__}: {error}; restore or mend the file")
             continue
         wrong = [f"{file}: {error.json_path}: {error.message}; correct it" for error in validator.iter_errors(document)]
+        if not wrong and document["language"] != language:
+            wrong.append(f"{file}: $.language: must be '{language}'; correct it")
         faults += wrong
         if not wrong:
             documents[language] = document
@@ -72,16 +77,16 @@ def _texts(document: dict[str, Any]) -> LanguageTexts:
 def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[str]:
     """Compare the placeholders of every text with the Spanish ones."""
     faults: list[str] = []
-    model = documents.get("es", {}).get("texts", {})
+    used: dict[tuple[str, str], set[str]] = {}
     for language, document in documents.items():
         for name, text in document["texts"].items():
             try:
-                same = name not in model or _placeholders(text) == _placeholders(model[name])
+                used[language, name] = _placeholders(text)
             except ValueError as error:
                 faults.append(f"texts/{language}.json: text '{name}': {error}; write a single brace as two")
-                continue
-            if not same:
-                faults.append(f"texts/{language}.json: text '{name}' must have the placeholders of the Spanish one")
+    for (language, name), placeholders in used.items():
+        if placeholders != used.get(("es", name), placeholders):
+            faults.append(f"texts/{language}.json: text '{name}' must have the placeholders of the Spanish one")
     return faults
 
 

@@ -67,10 +67,14 @@ def _read(path: Path, validator: Draft202012Validator) -> tuple[dict[str, Any] |
         document = json.loads(path.read_text("utf-8"))
     except UnicodeDecodeError as error:
         return None, [Fault(path.name, f"byte {error.start}", "not UTF-8; save the file as UTF-8")]
+    except OSError as error:
+        return None, [Fault(path.name, "file", f"cannot be read ({error.strerror}); restore it from the repository")]
     except RecursionError:
         return None, [Fault(path.name, "file", "nested too deeply; restore it from the repository")]
     except json.JSONDecodeError as error:
         return None, [Fault(path.name, f"line {error.lineno}, column {error.colno}", f"not JSON ({error.msg}); mend it there")]
+    except ValueError as error:
+        return None, [Fault(path.name, "file", f"not usable JSON ({error}); mend it")]
     problems = [Fault(path.name, error.json_path, _remedy(error)) for error in validator.iter_errors(document)]
     if not problems:
         problems = list(_own_rules(path, document))

@@ -22,17 +22,21 @@ class NamedProcedures:
     """Tells which procedures a text names, by whole words and phrases of their vocabulary in every language."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        entries: set[tuple[str, str | None]] = set()  # languages share many phrases: each counts once
+        names: set[tuple[str, str]] = set()  # languages share many phrases: each counts once
+        lookalikes: set[tuple[str, None]] = set()
         for procedure in catalogue.procedures.values():
-            entries.update((phrase, procedure.id) for phrase in _own_phrases(procedure))
-            entries.update((phrase, None) for phrase in every(procedure.lookalikes))
-        self._phrases: Phrases[str | None] = Phrases(entries)
+            names.update((phrase, procedure.id) for phrase in _own_phrases(procedure))
+            lookalikes.update((phrase, None) for phrase in every(procedure.lookalikes))
+        self._names = Phrases(names)
+        self._lookalikes = Phrases(lookalikes)
 
     def find(self, text: str) -> dict[str, int]:
-        """Give the number of words with which each procedure is named; a lookalike hides what it contains."""
+        """Give the number of words with which each procedure is named; a lookalike hides what it touches."""
+        asked = words(text)
+        other = {place for start, end, _ in self._lookalikes.find(asked) for place in range(start, end)}
         named: Counter[str] = Counter()
-        for start, end, procedure in set(self._phrases.find(words(text))):  # languages share many phrases
-            if procedure is not None:
+        for start, end, procedure in set(self._names.find(asked)):
+            if other.isdisjoint(range(start, end)):
                 named[procedure] += end - start
         return dict(named)
 

@@ -11,6 +11,7 @@ from clara.conversation.ports import DeliveryReports, Inbox, StoreUnavailableErr
 EMPTY_TWIML = '<?xml version="1.0" encoding="UTF-8"?><Response/>'
 # More media than this is not a question; Twilio itself sends at most ten.
 MAX_MEDIA = 10
+DIGITS = 10  # no honest count has so many, and Python refuses to read thousands of them
 log = structlog.get_logger()
 
 
@@ -90,4 +91,4 @@ def incoming_of(form: Mapping[str, str]) -> Incoming | None:
 def _media_count(value: str | None) -> int:
     if value is None or not value.isascii() or not value.isdigit():
         return 0
-    return min(int(value[:4]), MAX_MEDIA)
+    return min(int(value), MAX_MEDIA) if len(value) < DIGITS else MAX_MEDIA

@@ -69,6 +69,7 @@ def _account_for_root() -> Account | None:
 
 def reachable_by_others(path: Path) -> bool:
     """Whether any user may traverse every folder that leads to `path`."""
+    path = path.resolve()
     existing = next(folder for folder in (path, *path.parents) if folder.exists())
     return all(folder.stat().st_mode & stat.S_IXOTH for folder in (existing, *existing.parents) if folder.is_dir())
 
@@ -109,10 +110,15 @@ class EmbeddedServer:
             self._users = (self._folder / "users.lock").open("ab")
             fcntl.flock(self._users, fcntl.LOCK_SH)
             self._owner = os.getpid()
-            if not (self._data / "PG_VERSION").exists():
-                self._initialise()
-            self._ensure_running()
-            self._ensure_database(database)
+            try:
+                if not (self._data / "PG_VERSION").exists():
+                    self._initialise()
+                self._ensure_running()
+                self._ensure_database(database)
+            except EmbeddedServerError:
+                self._users.close()
+                self._users = None
+                raise
         return self.url(database)
 
     def stop(self) -> None:

@@ -1,5 +1,6 @@
 """The connection to PostgreSQL, and what is asked of the server before it is used."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +41,7 @@ def open_engine(url: str, pool_size: int = 5) -> Engine:
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url.replace("postgres://", "postgresql://", 1))
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         msg = "RAG_DB_URL is not a database URL. It must look like postgresql://user:password@host:5432/database"
         raise UnsuitableServerError(msg) from error
     if parsed.get_backend_name() != "postgresql":
@@ -67,7 +68,8 @@ def lacking(server: int, pgvector: str | None) -> str | None:
     """Say what a server lacks and what to do, given `server_version_num` and the version of pgvector it offers."""
     if server < MINIMUM_SERVER:
         return f"RAG_DB_URL leads to PostgreSQL {server // 10_000}; Clara needs 16 or newer. Upgrade it, or unset RAG_DB_URL."
-    if pgvector is None or tuple(int(part) for part in pgvector.split(".")[:2]) < MINIMUM_PGVECTOR:
+    numbers = tuple(int(part) for part in re.findall(r"\d+", pgvector or "")[:2])
+    if numbers < MINIMUM_PGVECTOR:
         have = f"pgvector {pgvector}" if pgvector else "no pgvector"
         return (
             f"the server behind RAG_DB_URL has {have}; Clara needs 0.8 or newer. "

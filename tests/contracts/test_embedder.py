@@ -1,0 +1,65 @@
+"""What every Embedder promises."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clara.adapters.local.embedder import LocalEmbedder
+from clara.retrieval.ports import Embedder, Role
+
+EMBEDDERS = {"local": LocalEmbedder()}
+
+
+@pytest.fixture(params=sorted(EMBEDDERS))
+def embedder(request: pytest.FixtureRequest) -> Embedder:
+    return EMBEDDERS[request.param]
+
+
+def norm(vector: list[float]) -> float:
+    return math.sqrt(sum(axis * axis for axis in vector))
+
+
+@pytest.mark.parametrize("role", ["query", "passage"])
+def test_one_unit_vector_for_each_text(embedder: Embedder, role: Role) -> None:
+    """As many vectors as texts, in order, of the promised size and of length 1."""
+    texts = ["¿Cuánto cuesta el NIE?", "كيف أحصل على رقم NIE؟", "hola", "空", "hola"]
+    vectors = embedder.embed(texts, role)
+    assert [len(vector) for vector in vectors] == [embedder.dimensions] * 5
+    assert [norm(vector) for vector in vectors] == pytest.approx([1.0] * 5, abs=1e-3)
+    assert vectors[2] == pytest.approx(vectors[4], abs=1e-5)
+    assert vectors[0] != pytest.approx(vectors[1], abs=1e-2)
+
+
+def test_roles_differ(embedder: Embedder) -> None:
+    """A question and a passage with the same words are not the same thing."""
+    (query,), (passage,) = embedder.embed(["el padrón"], "query"), embedder.embed(["el padrón"], "passage")
+    assert query != pytest.approx(passage, abs=1e-3)
+
+
+def test_nothing_to_embed_gives_the_zero_vector(embedder: Embedder) -> None:
+    """Blank texts among others keep their place."""
+    vectors = embedder.embed(["", "hola", " \t\n", "\x00"], "query")
+    assert [round(norm(vector)) for vector in vectors] == [0, 1, 0, 0]
+    assert embedder.embed([], "query") == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=st.lists(st.text(st.characters(codec=None), max_size=80), min_size=1, max_size=5))
+def test_no_text_breaks_it(texts: list[str]) -> None:
+    """Any text at all gives a unit vector or the zero vector, never NaN."""
+    for embedder in EMBEDDERS.values():
+        for vector in embedder.embed(texts, "query"):
+            assert round(norm(vector), 2) in {0.0, 1.0}
+
+
+def test_similar_texts_are_near(embedder: Embedder) -> None:
+    """A question is nearer to its answer in another language than to something else."""
+    (question,) = embedder.embed(["How much does the NIE cost?"], "query")
+    right, wrong = embedder.embed(["La tasa del NIE es de 9,84 €.", "El padrón se pide en el ayuntamiento."], "passage")
+
+    def similarity(other: list[float]) -> float:
+        return sum(a * b for a, b in zip(question, other, strict=True))
+
+    assert similarity(right) > similarity(wrong)

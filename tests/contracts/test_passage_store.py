@@ -1,0 +1,75 @@
+"""What every PassageStore promises, run against PostgreSQL and against the in-memory twin that unit tests trust."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.ingestion.memory_store import MemoryStore
+
+from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.passages import PostgresPassages
+from clara.ingestion.planning import digest_of, text_digest_of
+from clara.ingestion.ports import Change, PassageStore, Written
+from clara.retrieval.passage import Passage
+
+
+@pytest.fixture(params=["postgres", "memory"])
+def store(request: pytest.FixtureRequest) -> Iterator[PassageStore]:
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    engine = open_engine(request.getfixturevalue("empty_url"))
+    yield PostgresPassages(engine, "axes", 2)
+    engine.dispose()
+
+
+def written(name: str, text: str = "un texto", vector: tuple[float, float] = (1.0, 0.0)) -> Written:
+    passage = Passage(name, "c", "curado", "doc", "plazos", ("Título",), text, "es", metadata={"place": 1})
+    return Written(passage, digest_of(passage), vector, text_digest_of(passage))
+
+
+def test_an_unknown_corpus_is_empty(store: PassageStore) -> None:
+    """Nothing is stored of a corpus that was never written."""
+    stored = store.stored("c")
+    assert (dict(stored.passages), dict(stored.vectors)) == ({}, {})
+
+
+def test_what_is_written_is_stored(store: PassageStore) -> None:
+    """Digests and vectors come back as they were given."""
+    item = written("a")
+    store.apply("c", Change((item,), frozenset()))
+    stored = store.stored("c")
+    assert dict(stored.passages) == {"a": item.digest}
+    assert dict(stored.vectors) == {"a": item.vector_digest}
+    assert store.vectors("c", ["a", "unknown"]) == {"a": [1.0, 0.0]}
+
+
+def test_writing_again_replaces(store: PassageStore) -> None:
+    """A passage has one version: the last."""
+    store.apply("c", Change((written("a"),), frozenset()))
+    newer = written("a", "otro texto", (0.0, 1.0))
+    store.apply("c", Change((newer,), frozenset()))
+    assert dict(store.stored("c").passages) == {"a": newer.digest}
+    assert store.vectors("c", ["a"]) == {"a": [0.0, 1.0]}
+
+
+def test_dropping_removes_passage_and_vector(store: PassageStore) -> None:
+    """What is dropped is gone from both."""
+    store.apply("c", Change((written("a"), written("b")), frozenset()))
+    store.apply("c", Change((), frozenset({"a"})))
+    assert set(store.stored("c").passages) == {"b"}
+    assert set(store.stored("c").vectors) == {"b"}
+
+
+def test_a_passage_without_a_vector_is_stored_without_one(store: PassageStore) -> None:
+    """The zero vector of a text with nothing to embed is no vector."""
+    store.apply("c", Change((written("a", vector=(0.0, 0.0)),), frozenset()))
+    assert set(store.stored("c").passages) == {"a"}
+    assert dict(store.stored("c").vectors) == {}
+
+
+def test_a_bad_vector_changes_nothing(store: PassageStore) -> None:
+    """All or none: one vector that is not of length 1 leaves the corpus as it was."""
+    store.apply("c", Change((written("a"),), frozenset()))
+    with pytest.raises(Exception, match="unit_length"):
+        store.apply("c", Change((written("b"), written("c", vector=(3.0, 4.0))), frozenset({"a"})))
+    assert set(store.stored("c").passages) == {"a"}

@@ -1,0 +1,146 @@
+"""The embedded server: shared by its users, stopped by the last, back after a crash."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from clara.adapters.postgres.embedded import EmbeddedServer, EmbeddedServerError, reachable_by_others
+from clara.adapters.postgres.engine import check_server, open_engine
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="clara-embedded-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def answers(url: str) -> bool:
+    try:
+        psycopg.connect(url, connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def postmaster(folder: Path) -> int:
+    (found,) = folder.glob("postgresql-*/data/postmaster.pid")
+    return int(found.read_text().splitlines()[0])
+
+
+def test_the_last_user_stops_the_server(folder: Path) -> None:
+    """Two users share one server; it runs until both have left, and starts again with its data."""
+    first, second = EmbeddedServer(folder), EmbeddedServer(folder)
+    url = first.start()
+    assert second.start() == url
+    with psycopg.connect(url) as connection:
+        connection.execute("create table kept (x int)")
+    first.stop()
+    assert answers(url)
+    second.stop()
+    assert not answers(url)
+    assert first.start() == url
+    with psycopg.connect(url) as connection:
+        connection.execute("select x from kept")
+    first.stop()
+    first.stop()  # leaving twice is leaving once
+
+
+def test_a_user_that_was_killed_does_not_count(folder: Path) -> None:
+    """A process that ends by SIGKILL holds the server for nobody."""
+    code = (
+        "import sys, time; from pathlib import Path; from clara.adapters.postgres.embedded import EmbeddedServer;"
+        f"EmbeddedServer(Path({str(folder)!r})).start(); print('up', flush=True); time.sleep(60)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert other.stdout is not None
+    assert other.stdout.readline() == b"up\n"
+    mine = EmbeddedServer(folder)
+    url = mine.start()
+    other.send_signal(signal.SIGKILL)
+    other.wait()
+    other.stdout.close()
+    assert answers(url)
+    mine.stop()
+    assert not answers(url)
+
+
+def test_a_killed_server_comes_back_with_its_data(folder: Path) -> None:
+    """After kill -9 of the postmaster the next start recovers what was committed."""
+    server = EmbeddedServer(folder)
+    url = server.start()
+    with psycopg.connect(url) as connection:
+        connection.execute("create table kept (x int)")
+    os.kill(postmaster(folder), signal.SIGKILL)
+    deadline = time.monotonic() + 15
+    while answers(url) and time.monotonic() < deadline:
+        pass
+    again = EmbeddedServer(folder)
+    assert again.start() == url
+    with psycopg.connect(url) as connection:
+        connection.execute("select x from kept")
+    again.stop()
+    server.stop()
+
+
+def test_it_listens_on_no_port_and_offers_pgvector(folder: Path) -> None:
+    """Only the UNIX socket of its own folder leads in; the server passes the check that every server must pass."""
+    server = EmbeddedServer(folder)
+    url = server.start()
+    with psycopg.connect(url) as connection:
+        assert connection.execute("show listen_addresses").fetchone() == ("",)
+    engine = open_engine(url)
+    check_server(engine)
+    engine.dispose()
+    server.stop()
+
+
+def test_a_long_path_moves_the_socket(folder: Path) -> None:
+    """A socket address holds 107 bytes: below a long path the socket goes to the temporary folder."""
+    server = EmbeddedServer(folder / ("long" * 30))
+    url = server.start()
+    assert answers(url)
+    assert "long" not in url
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("prepare", "message"),
+    [
+        pytest.param(lambda folder: (folder / "file").write_text("x"), "CLARA_HOME", id="not a folder"),
+        pytest.param(
+            lambda folder: (
+                (folder / "file" / "postgresql-18" / "data").mkdir(parents=True)
+                or (folder / "file" / "postgresql-18" / "data" / "PG_VERSION").write_text("18")
+            ),
+            "RAG_DB_URL",
+            id="broken data",
+        ),
+    ],
+)
+def test_what_prevents_the_start_is_named(folder: Path, prepare: Callable[[Path], object], message: str) -> None:
+    """The error says where and what to do."""
+    prepare(folder)
+    with pytest.raises(EmbeddedServerError, match=message):
+        EmbeddedServer(folder / "file").start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs the server under another account")
+def test_root_is_told_about_a_closed_folder(folder: Path) -> None:
+    """Root's server runs as somebody else, who must be able to enter; nothing is opened behind root's back."""
+    closed = folder / "closed"
+    closed.mkdir(mode=0o700)
+    assert not reachable_by_others(closed / "below")
+    with pytest.raises(EmbeddedServerError, match="/var/lib/clara"):
+        EmbeddedServer(closed / "below").start()
+    assert closed.stat().st_mode & 0o777 == 0o700

@@ -1,0 +1,230 @@
+"""The hybrid statement: what it finds, how it plans, and that no input changes it."""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, event, text
+
+from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.passages import PostgresPassages
+from clara.adapters.postgres.search import PostgresIndex, space_id
+from clara.bootstrap import Services
+from clara.ingestion.journey import ingest
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Passage, Query
+from clara.retrieval.ports import IndexUnavailableError, Role
+
+TEXTS = {
+    "a": "el padrón municipal se pide en el ayuntamiento",
+    "b": "la tasa del NIE se paga en el banco",
+    "c": "el padrón es gratuito y el certificado de padrón también",
+    "d": "una persona sin relación alguna",
+}
+
+
+class AxisEmbedder:
+    """Gives each known text an axis of its own, and every query the sum of the axes of the letters it names."""
+
+    model = "axes"
+    dimensions = 4
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        vectors = []
+        for content in texts:
+            axes = [float(name in content.split() or content == text_) for name, text_ in TEXTS.items()]
+            length = math.sqrt(sum(axes)) or 1.0
+            vectors.append([axis / length for axis in axes])
+        return vectors
+
+
+class RandomEmbedder:
+    """Gives every text a direction of its own."""
+
+    model = "random"
+    dimensions = 16
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        vectors = []
+        for content in texts:
+            axes = [random.Random(f"{content}{axis}").gauss() for axis in range(16)]
+            length = math.hypot(*axes)
+            vectors.append([axis / length for axis in axes])
+        return vectors
+
+
+def passage(name: str, corpus: str = "small") -> Passage:
+    return Passage(name, corpus, "curado", f"doc-{name}", "plazos", (), TEXTS[name], "es")
+
+
+@pytest.fixture
+def engine(empty_url: str) -> Iterator[Engine]:
+    made = open_engine(empty_url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def index(engine: Engine) -> PostgresIndex:
+    embedder = AxisEmbedder()
+    ingest("small", [passage(name) for name in TEXTS], PostgresPassages(engine, embedder.model, 4), embedder)
+    return PostgresIndex(engine, embedder.model, 4)
+
+
+def bm25(engine: Engine, question: str) -> dict[str, float]:
+    """The textbook formula, in Python, over the same terms."""
+    with engine.connect() as connection:
+
+        def cut(content: str) -> list[tuple[str, int]]:
+            return [tuple(row) for row in connection.execute(text("select * from lexemes('es', :t)"), {"t": content})]
+
+        documents = {name: dict(cut(content)) for name, content in TEXTS.items()}
+        asked = [term for term, _ in cut(question)]
+    mean = sum(sum(terms.values()) for terms in documents.values()) / len(documents)
+    spread = Counter(term for terms in documents.values() for term in terms)
+    scores = {}
+    for name, terms in documents.items():
+        length = sum(terms.values())
+        scores[name] = sum(
+            math.log(1 + (len(documents) - spread[term] + 0.5) / (spread[term] + 0.5))
+            * terms[term]
+            * 2.2
+            / (terms[term] + 1.2 * (0.25 + 0.75 * length / mean))
+            for term in asked
+            if term in terms
+        )
+    return scores
+
+
+@pytest.mark.parametrize("question", ["padrón", "certificado de padrón gratuito", "tasa NIE padrón", "nada de nada"])
+def test_lexical_scores_are_bm25(engine: Engine, index: PostgresIndex, question: str) -> None:
+    """The SQL gives exactly the textbook's BM25."""
+    hits = index.search(Query(question, "small", limit=10), [0.5, 0.5, 0.5, 0.5])
+    expected = bm25(engine, question)
+    assert {hit.passage.id: hit.lexical for hit in hits} == pytest.approx(expected)
+
+
+def test_scores_are_fused_by_min_max(index: PostgresIndex) -> None:
+    """0.7 of the cosine's range and 0.3 of the best BM25 make the order."""
+    hits = {hit.passage.id: hit for hit in index.search(Query("tasa del NIE", "small", limit=10), [1.0, 0.0, 0.0, 0.0])}
+    assert hits["a"].score == pytest.approx(0.7)
+    assert hits["b"].score == pytest.approx(0.3)
+    assert hits["d"].score == pytest.approx(0.0)
+    assert hits["b"].coverage == pytest.approx(1.0)
+    assert hits["a"].coverage == pytest.approx(0.0)
+
+
+def test_named_documents_gain_score_and_sections_count_only_inside_them(index: PostgresIndex) -> None:
+    """A document that the question names rises by .5, and by .3 more in a section it asks for."""
+    plain = Query("xyz", "small", limit=10, sections=("plazos",))
+    named = Query("xyz", "small", limit=10, documents=("doc-d",), sections=("plazos",))
+    before = {hit.passage.id: hit.score for hit in index.search(plain, [1.0, 0.0, 0.0, 0.0])}
+    after = {hit.passage.id: hit.score for hit in index.search(named, [1.0, 0.0, 0.0, 0.0])}
+    assert before["d"] == pytest.approx(0.0)
+    assert after["d"] == pytest.approx(0.8)
+    assert after["a"] == pytest.approx(before["a"])
+
+
+def test_an_unknown_corpus_holds_nothing(index: PostgresIndex) -> None:
+    """Asking for a corpus that was never ingested is a miss, not an error."""
+    assert index.search(Query("padrón", "none"), [1.0, 0.0, 0.0, 0.0]) == []
+
+
+def test_corpora_do_not_mix(engine: Engine, index: PostgresIndex) -> None:
+    """A search sees the passages of its corpus only."""
+    embedder = AxisEmbedder()
+    ingest("other", [passage("a", "other")], PostgresPassages(engine, embedder.model, 4), embedder)
+    assert {hit.passage.corpus for hit in index.search(Query("padrón", "small", limit=10), [1.0, 0.0, 0.0, 0.0])} == {"small"}
+    assert len(index.search(Query("padrón", "other", limit=10), [1.0, 0.0, 0.0, 0.0])) == 1
+
+
+def test_both_indexes_serve_the_statement(engine: Engine) -> None:
+    """On a corpus that is not tiny, the plan goes through HNSW, the lexicon and the postings, and scans no table."""
+    embedder = RandomEmbedder()
+    words = [f"palabra{number}" for number in range(5_000)]
+    many = [
+        Passage(f"p{number}", "many", "c", f"d{number}", "s", (), " ".join(random.Random(number).sample(words, 8)), "es")
+        for number in range(3_000)
+    ]
+    ingest("many", many, PostgresPassages(engine, embedder.model, 16), embedder)
+    index = PostgresIndex(engine, embedder.model, 16)
+    plans: list[str] = []
+
+    def explain(connection: Any, _cursor: Any, statement: str, parameters: Any, _context: Any, _many: bool) -> None:
+        if "bm25" in statement and not statement.startswith("explain"):
+            plans.extend(row[0] for row in connection.exec_driver_sql(f"explain {statement}", parameters))
+
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("vacuum analyze"))
+    event.listen(engine, "before_cursor_execute", explain)
+    index.search(Query("palabra7 palabra8", "many"), embedder.embed(["x"], "query")[0])
+    plan = "\n".join(plans)
+    assert f"Index Scan using hnsw_{space_id('many', embedder.model)}" in plan
+    assert "Index Only Scan using pk_postings" in plan
+    assert "using pk_lexicon" in plan
+    assert "Seq Scan on postings" not in plan
+    assert "Seq Scan on embeddings" not in plan
+
+
+def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+    """The whole chain finds the fee of the NIE in four languages."""
+    retrieve = services_on(knowledge_url).retriever.get()
+    for question in ("¿cuánto cuesta el NIE?", "cuanto vale sacar el nie", "how much is the NIE fee", "combien coûte le NIE"):
+        found = retrieve(Query(question, CORPUS))
+        assert found.status == "found", question
+        assert found.tier == "pgvector"
+        assert found.hits[0].passage.document_id == "nie", question
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    question=st.one_of(
+        st.text(max_size=200),
+        st.text(st.characters(codec=None), max_size=50),
+        st.sampled_from(["' or 1=1 --", "%s :text {0}", "\\", "\x00", "a & | ! ( )", "'); drop table passages; --", "\ud800"]),
+    ),
+    named=st.lists(st.text(max_size=20), max_size=3),
+)
+def test_no_input_changes_the_statement(index: PostgresIndex, question: str, named: list[str]) -> None:
+    """Whatever is asked, the SQL sent is the template with its two numbers, and the search succeeds."""
+    sent: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        sent.append(statement)
+
+    engine = index._engine
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        index.search(Query(question, "small", documents=tuple(named), sections=tuple(named)), [1.0, 0.0, 0.0, 0.0])
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert len(set(sent)) == 1
+    assert question not in sent[0] or len(question) < 30
+    assert sent[0] == _as_sent(index)
+
+
+def _as_sent(index: PostgresIndex) -> str:
+    compiled = text(index.statement("small")).compile(dialect=index._engine.dialect)
+    return str(compiled)
+
+
+def test_a_server_that_is_away_is_an_outage(server: Any) -> None:
+    """No server behind the address: IndexUnavailableError, never an empty result."""
+    engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(IndexUnavailableError, match="does not answer"):
+        PostgresIndex(engine, "axes", 4).search(Query("padrón", "small"), [1.0, 0.0, 0.0, 0.0])
+    engine.dispose()
+
+
+def test_a_server_that_leaves_and_returns_is_found_again(index: PostgresIndex) -> None:
+    """Connections that the server cut are replaced without an error to the asker."""
+    with index._engine.connect() as connection, pytest.raises(Exception, match="terminat"):
+        connection.execute(
+            text("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> 0")
+        ).all()
+    assert index.search(Query("padrón", "small"), [1.0, 0.0, 0.0, 0.0])

@@ -1,0 +1,113 @@
+"""What several unit tests share: the real data, read once, and tools without database or model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from json import loads
+from pathlib import Path
+from tempfile import gettempdir
+
+import hypothesis
+import hypothesis.configuration
+import pytest
+
+from clara.adapters.local.language import LocalLanguageIdentifier
+from clara.conversation.commands import Commands
+from clara.conversation.journey import Tools
+from clara.conversation.language import LanguageDetector
+from clara.conversation.texts import LANGUAGES, Texts, read_texts
+from clara.conversation.writing import ExtractiveWriter
+from clara.knowledge.catalogue import Catalogue, read_catalogue
+from clara.knowledge.directory import TIER as DIRECTORY
+from clara.knowledge.directory import directory
+from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import NamedProcedures, SectionCues, keyword
+from clara.knowledge.passages import CORPUS, passages_of
+from clara.retrieval.passage import Passage, Retrieve
+from clara.retrieval.tiers import Tier, tiers
+from clara.settings import resources
+
+TODAY = date(2026, 11, 21)
+
+# Nothing of hypothesis is written into the checkout, and there is no deadline: a slow machine is no fault of the code.
+hypothesis.configuration.set_hypothesis_home_dir(Path(gettempdir()) / "hypothesis")
+hypothesis.settings.register_profile("unit", database=None, deadline=None)
+hypothesis.settings.load_profile("unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """The knowledge in data/ as it is on a fixed day, whatever day the tests run."""
+
+    catalogue: Catalogue
+    passages: tuple[Passage, ...]
+    named: NamedProcedures
+    cues: SectionCues
+    names: Mapping[str, Mapping[str, str]]
+
+    def chain(self) -> Retrieve:
+        """Assemble the chain that needs no database and no model."""
+        offline = [
+            Tier(KEYWORD, keyword(self.passages, self.named, self.cues)),
+            Tier(DIRECTORY, directory(self.passages)),
+        ]
+        return tiers(offline, lambda _tier, _error: None)
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of the real data."""
+    return resources() / "data"
+
+
+@pytest.fixture(scope="session")
+def real(data: Path) -> Real:
+    """The real knowledge."""
+    catalogue = read_catalogue(data)
+    cues = loads((data / "section_cues.json").read_text("utf-8"))
+    cues.pop("$comment")
+    return Real(
+        catalogue=catalogue,
+        passages=tuple(passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, TODAY)),
+        named=NamedProcedures(catalogue),
+        cues=SectionCues(cues),
+        names={procedure.id: procedure.name for procedure in catalogue.procedures.values()},
+    )
+
+
+@pytest.fixture(scope="session")
+def texts(data: Path) -> Texts:
+    """The real fixed texts."""
+    return read_texts(data)
+
+
+@pytest.fixture(scope="session")
+def telling(texts: Texts) -> Mapping[str, Sequence[str]]:
+    """The words that reveal a language."""
+    return {language: spoken.words for language, spoken in texts.by_language.items()}
+
+
+@pytest.fixture(scope="session")
+def detector(telling: Mapping[str, Sequence[str]]) -> LanguageDetector:
+    """The real language detector."""
+    return LanguageDetector(telling, LocalLanguageIdentifier(LANGUAGES))
+
+
+@pytest.fixture(scope="session")
+def tools_with(real: Real, texts: Texts, detector: LanguageDetector) -> Callable[..., Tools]:
+    """Build the tools of a conversation around a retriever; by default the chain that needs no database."""
+    chain, commands, writer = real.chain(), Commands(texts), ExtractiveWriter(texts, real.names)
+
+    def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
+        return Tools(
+            corpus=CORPUS,
+            retrieve=retrieve or chain,
+            texts=texts,
+            detector=detector,
+            commands=commands,
+            writer=writer,
+            names=real.names,
+            human_contact=human_contact,
+        )
+
+    return build

@@ -1,0 +1,48 @@
+"""A store of passages in memory, for tests of ingestion."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
+
+
+class MemoryStore:
+    """Implements PassageStore with dictionaries, and counts what it is asked to do."""
+
+    def __init__(self) -> None:
+        self.corpora: dict[str, dict[str, Written]] = {}
+        self.changes: list[Change] = []
+        self.down = False
+
+    def stored(self, corpus: str) -> StoredDigests:
+        """Give the digests of a corpus."""
+        self._answer()
+        held = self.corpora.get(corpus, {})
+        return StoredDigests(
+            {name: written.digest for name, written in held.items()},
+            {name: written.vector_digest for name, written in held.items() if any(written.vector)},
+        )
+
+    def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
+        """Give stored vectors."""
+        self._answer()
+        held = self.corpora.get(corpus, {})
+        return {name: list(held[name].vector) for name in ids if name in held}
+
+    def apply(self, corpus: str, change: Change) -> None:
+        """Make all changes."""
+        self._answer()
+        held = dict(self.corpora.get(corpus, {}))
+        for written in change.write:
+            if any(written.vector) and not math.isclose(math.hypot(*written.vector), 1.0, abs_tol=0.01):
+                msg = "unit_length: a vector must have length 1"
+                raise ValueError(msg)
+        for name in change.drop:
+            held.pop(name, None)
+        held.update({written.passage.id: written for written in change.write})
+        self.changes.append(change)
+        self.corpora[corpus] = held
+
+    def _answer(self) -> None:
+        if self.down:
+            raise StoreUnavailableError("the store is down")

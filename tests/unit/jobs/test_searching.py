@@ -1,0 +1,180 @@
+"""Tests of searching without writing an answer, on the catalogue alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clara.bootstrap import Lazily, Services
+from clara.jobs.searching import BatchError, search, search_batch
+from clara.retrieval.passage import Found, Query, Status
+from clara.settings import Settings
+
+GOOD = b'{"id": "a", "query": "el NIE"}\n\n  \r\n{"id": "b", "query": "\xc2\xbfqui\xc3\xa9n gan\xc3\xb3?"}\n'
+
+
+@pytest.fixture(scope="module")
+def services() -> Services:
+    """Services without a database."""
+    return Services(Settings(rag_enabled=False), None)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Where the questions are."""
+    return tmp_path / "questions.jsonl"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where the hits go."""
+    return tmp_path / "hits.jsonl"
+
+
+def run(services: Services, source: Path, target: Path, content: bytes, limit: int = 3) -> list[dict[str, object]]:
+    """Search a file and give the lines written."""
+    source.write_bytes(content)
+    search_batch(services, source, target, limit, lambda _done, _total: None)
+    return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+
+
+def test_batch(services: Services, source: Path, target: Path) -> None:
+    """Each question has its line, in order, with what was found; blank lines do not count."""
+    first, second = run(services, source, target, GOOD)
+    assert (first["id"], first["status"], first["tier"]) == ("a", "found", "json_fallback")
+    assert [hit["document_id"] for hit in first["hits"]] == ["nie"] * 3
+    assert (second["id"], second["status"]) == ("b", "not_found")
+
+
+def test_directory_is_no_evidence(services: Services, source: Path, target: Path) -> None:
+    """A question that finds nothing has no hits: the directory of what exists is no evidence."""
+    assert run(services, source, target, GOOD)[1]["hits"] == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_limit(services: Services, source: Path, target: Path, limit: int) -> None:
+    """No question has more hits than were asked for."""
+    hits = run(services, source, target, GOOD, limit)[0]["hits"]
+    assert 1 <= len(hits) <= limit
+
+
+def test_progress(services: Services, source: Path, target: Path) -> None:
+    """Progress counts the questions up to their number, which is given back."""
+    source.write_bytes(GOOD)
+    seen: list[tuple[int, int]] = []
+    assert search_batch(services, source, target, 3, lambda done, total: seen.append((done, total))) == 2
+    assert seen == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n"], ids=["empty", "blank-lines"])
+def test_no_questions(services: Services, source: Path, target: Path, content: bytes) -> None:
+    """A file without questions gives a file without lines."""
+    assert run(services, source, target, content) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        pytest.param(b"hola", "JSONDecodeError", id="not-json"),
+        pytest.param(b'{"id": "a", "query": "x"', "JSONDecodeError", id="cut-short"),
+        pytest.param(b'{"id": "a", "query": "\xe9"}', "UnicodeDecodeError", id="not-utf-8"),
+        pytest.param(b'{"id": "a"}', "'query'", id="no-query"),
+        pytest.param(b'{"query": "a"}', "'id'", id="no-id"),
+        pytest.param(b'{"id": 1, "query": "a"}', "must be texts", id="id-is-a-number"),
+        pytest.param(b'{"id": "a", "query": null}', "must be texts", id="query-is-null"),
+        pytest.param(b'["a", "b"]', "TypeError", id="list"),
+        pytest.param(b"5", "TypeError", id="number"),
+        pytest.param(b"null", "TypeError", id="null"),
+        pytest.param(b"[" * 100_000, "RecursionError", id="deep-lists"),
+        pytest.param(b'{"id": "c", "query": ' + b'{"a": ' * 100_000, "RecursionError", id="deep-objects"),
+        pytest.param(b'{"id": "c", "query": ' + b"1" * 5_000 + b"}", "ValueError", id="endless-number"),
+    ],
+)
+def test_bad_line(services: Services, source: Path, target: Path, line: bytes, said: str) -> None:
+    """A bad line is named with its number, and nothing is searched or written."""
+    with pytest.raises(BatchError) as caught:
+        run(services, source, target, GOOD + line)
+    assert str(caught.value).startswith(f"{source}:5: ")
+    assert said in str(caught.value)
+    assert not target.exists()
+
+
+def test_all_bad_lines_at_once(services: Services, source: Path, target: Path) -> None:
+    """Every bad line is named by one reading."""
+    with pytest.raises(BatchError) as caught:
+        run(services, source, target, b'x\n{"id": "a", "query": "b"}\n[]\n{}\n')
+    numbers = [line.removeprefix(f"{source}:").split(":")[0] for line in str(caught.value).splitlines()]
+    assert numbers == ["1", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        pytest.param(b'{"id": "a", "query": "x"}\n{"id": "a", "query": "x"}\n', ["a"], id="same-question"),
+        pytest.param(b'{"id": "a", "query": "x"}\n{"id": "b", "query": "y"}\n{"id": "a", "query": "z"}\n', ["a"], id="apart"),
+        pytest.param(b'{"id": "b", "query": "x"}\n{"id": "a", "query": "x"}\n' * 3, ["a", "b"], id="two-of-three-each"),
+        pytest.param(b'{"id": "", "query": "x"}\n{"id": "", "query": "y"}\n', [""], id="blank"),
+        pytest.param(b'{"id": "\xc3\xb1", "query": "x"}\n{"id": "\\u00f1", "query": "y"}\n', ["ñ"], id="escaped-and-plain"),
+    ],
+)
+def test_repeated_id(services: Services, source: Path, target: Path, content: bytes, names: list[str]) -> None:
+    """An id that appears twice is named once, and nothing is searched or written: the lines could not be told apart."""
+    with pytest.raises(BatchError) as caught:
+        run(services, source, target, content)
+    assert str(caught.value).splitlines() == [f"{source}: id '{name}' appears twice; give each query its own" for name in names]
+    assert not target.exists()
+
+
+def test_repeated_id_among_bad_lines(services: Services, source: Path, target: Path) -> None:
+    """Bad lines and repeated ids are named by one reading."""
+    with pytest.raises(BatchError) as caught:
+        run(services, source, target, b'x\n{"id": "a", "query": "b"}\n{"id": "a", "query": "c"}\n')
+    first, second = str(caught.value).splitlines()
+    assert first.startswith(f"{source}:1: JSONDecodeError")
+    assert second.startswith(f"{source}: id 'a' appears twice")
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "status"),
+    [
+        pytest.param(b'{"id": "\\ud800", "query": "el NIE"}', "\ud800", "found", id="id"),
+        pytest.param(b'{"id": "a\\udfffb", "query": "el NIE"}', "a\udfffb", "found", id="inside-an-id"),
+        pytest.param(b'{"id": "a", "query": "el NIE \\ud83d"}', "a", "found", id="query"),
+        pytest.param(b'{"id": "a", "query": "\\ud83d"}', "a", "not_found", id="query-alone"),
+        pytest.param(b'{"id": "a", "query": "NIE\\u0000"}', "a", "found", id="nul"),
+    ],
+)
+def test_lone_surrogate(services: Services, source: Path, target: Path, line: bytes, name: str, status: str) -> None:
+    """A lone surrogate, which UTF-8 cannot hold, is searched and written like anything else."""
+    (written,) = run(services, source, target, line)
+    assert (written["id"], written["status"]) == (name, status)
+
+
+def test_search(services: Services) -> None:
+    """One query gives its hits with text, heading and scores, all of it JSON."""
+    found = search(services, "¿cuánto cuesta el NIE?", 2)
+    assert json.loads(json.dumps(found)) == found
+    assert (found["status"], found["tier"], found["outages"], len(found["hits"])) == ("found", "json_fallback", [], 2)
+    best = found["hits"][0]
+    assert (best["document_id"], best["section"]) == ("nie", "cuantias")
+    assert best["text"]
+    assert best["heading"][0].startswith("NIE")
+
+
+def test_search_miss() -> None:
+    """A query that finds nothing while the index is out is an outage without hits."""
+    found = search(Services(Settings(), None, outage="down"), "¿quién ganó la liga?", 5)
+    assert (found["status"], found["outages"], found["hits"]) == ("outage", ["pgvector"], [])
+
+
+def test_language_of_the_question() -> None:
+    """A query is asked in the language it is written in, as in a conversation."""
+    services, seen = Services(Settings(rag_enabled=False), None), []
+
+    def listen(query: Query) -> Found:
+        seen.append((query.text, query.language, query.limit))
+        return Found(Status.NOT_FOUND, "t")
+
+    services.retriever = Lazily(lambda: listen)
+    search(services, "how long does the NIE take", 5)
+    assert seen == [("how long does the NIE take", "en", 5)]

@@ -1,0 +1,116 @@
+"""Tests of the decision whether the evidence is good enough."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit_builders import passage_of
+
+from clara.retrieval.calibration import Calibration, features_of
+from clara.retrieval.passage import Hit, Query
+
+PLAIN = Query("¿cuánto tarda?", "clara")
+NAMED = Query("¿cuánto tarda el NIE?", "clara", documents=("nie",))
+MODEL = Calibration({"cosine": 10.0, "named": 2.0}, intercept=-8.0, threshold=0.5)
+
+
+def measured_hit(cosine: float | None, coverage: float | None = None) -> Hit:
+    """Make a hit with these measures."""
+    return Hit(passage_of(), 1.0, cosine=cosine, coverage=coverage)
+
+
+@pytest.mark.parametrize(
+    ("query", "cosines", "expected"),
+    [
+        pytest.param(PLAIN, [0.8], 0.5, id="10*0.8-8=0"),
+        pytest.param(NAMED, [0.8], 0.8807970779778823, id="10*0.8+2-8=2"),
+        pytest.param(PLAIN, [0.6, 0.9, 0.7], 0.7310585786300049, id="best-of-three:10*0.9-8=1"),
+        pytest.param(PLAIN, [0.7], 0.2689414213699951, id="10*0.7-8=-1"),
+        pytest.param(PLAIN, [None], 0.0003353501304664781, id="unmeasured-counts-as-0:-8"),
+        pytest.param(PLAIN, [], 0.0, id="no-hits"),
+        pytest.param(NAMED, [], 0.0, id="no-hits-but-named"),
+    ],
+)
+def test_probability(query: Query, cosines: list[float | None], expected: float) -> None:
+    """The probability is the logistic function of the weighted features, and 0 without hits."""
+    assert MODEL.probability(query, [measured_hit(cosine) for cosine in cosines]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("query", "hits", "expected"),
+    [
+        pytest.param(PLAIN, [measured_hit(0.6, 0.2), measured_hit(0.5, 0.9)], (0.6, 0.9, 0.0), id="best-of-each"),
+        pytest.param(NAMED, [measured_hit(0.6, None)], (0.6, 0.0, 1.0), id="named-and-unmeasured"),
+        pytest.param(PLAIN, [measured_hit(-0.1, 0.0)], (-0.1, 0.0, 0.0), id="negative-cosine"),
+    ],
+)
+def test_features(query: Query, hits: list[Hit], expected: tuple[float, float, float]) -> None:
+    """The features are the best cosine, the best coverage and whether the question names a document."""
+    features = features_of(query, hits)
+    assert (features["cosine"], features["coverage"], features["named"]) == expected
+
+
+def test_coverage_can_be_weighted() -> None:
+    """A model may weigh the coverage too: 2 * 0.5 - 1 = 0, a probability of one half."""
+    model = Calibration({"coverage": 2.0}, intercept=-1.0, threshold=0.5)
+    assert model.probability(PLAIN, [measured_hit(0.1, 0.5)]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [
+        pytest.param(0.49, True, id="below"),
+        pytest.param(0.5, True, id="reached-exactly"),
+        pytest.param(0.51, False, id="above"),
+    ],
+)
+def test_threshold(threshold: float, expected: bool) -> None:
+    """The evidence is good enough when the probability reaches the threshold."""
+    model = Calibration({"cosine": 1.0}, intercept=0.0, threshold=threshold)
+    assert model.confident(PLAIN, [measured_hit(0.0)]) is expected
+
+
+def test_nothing_is_never_enough() -> None:
+    """No hits are never good enough, however low the threshold."""
+    assert not Calibration({"named": 50.0}, intercept=50.0, threshold=0.001).confident(NAMED, [])
+
+
+@pytest.mark.parametrize(
+    ("intercept", "expected"),
+    [
+        pytest.param(1_000.0, 1.0, id="far-above"),
+        pytest.param(-1_000.0, 0.0, id="far-below"),
+        pytest.param(1e308, 1.0, id="largest"),
+        pytest.param(-1e308, 0.0, id="smallest"),
+        pytest.param(math.inf, 1.0, id="infinite"),
+        pytest.param(-math.inf, 0.0, id="minus-infinite"),
+    ],
+)
+def test_no_overflow(intercept: float, expected: float) -> None:
+    """A model that is certain gives 1 or 0, not an error."""
+    model = Calibration({"cosine": 1.0}, intercept=intercept, threshold=0.5)
+    assert model.probability(PLAIN, [measured_hit(0.9)]) == pytest.approx(expected)
+    assert model.confident(PLAIN, [measured_hit(0.9)]) is (expected > 0.5)
+
+
+@given(st.floats(allow_nan=False), st.floats(-1e300, 1e300), st.floats(-1, 1))
+def test_always_a_probability(intercept: float, weight: float, cosine: float) -> None:
+    """Whatever the model, the probability is between 0 and 1."""
+    assert 0 <= Calibration({"cosine": weight}, intercept, 0.5).probability(PLAIN, [measured_hit(cosine)]) <= 1
+
+
+@pytest.mark.parametrize(
+    ("language", "foreign"),
+    [pytest.param("es", 0.0, id="same"), pytest.param("en", 1.0, id="other"), pytest.param(None, 0.0, id="unknown")],
+)
+def test_foreign(language: str | None, foreign: float) -> None:
+    """A question is foreign when it is known to be in another language than the best passage."""
+    assert features_of(Query("x", "clara", language), [measured_hit(0.5)])["foreign"] == pytest.approx(foreign)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_better_cosine_never_hurts(first: float, second: float) -> None:
+    """With a positive weight, a higher cosine never lowers the probability, which stays between 0 and 1."""
+    low, high = (MODEL.probability(PLAIN, [measured_hit(cosine)]) for cosine in sorted((first, second)))
+    assert 0 <= low <= high <= 1

@@ -1,0 +1,272 @@
+"""Tests of building things once, and of which tiers the flags ask for."""
+
+import sys
+from collections.abc import Iterator
+from threading import Barrier, Thread
+
+import pytest
+from structlog.testing import capture_logs
+
+from clara.adapters.postgres.engine import UnsuitableServerError
+from clara.bootstrap import Lazily, Services, get_retriever, read_calibration, read_knowledge, reset_retriever
+from clara.conversation.journey import converse
+from clara.conversation.message import Message, ReplyStatus
+from clara.retrieval.calibration import features_of
+from clara.retrieval.passage import Query, Retrieve, Status
+from clara.settings import Settings, child_environment
+
+NAMED, UNNAMED = Query("el NIE", "clara"), Query("¿quién ganó la liga?", "clara")
+OUT = ("pgvector",)
+FOUND, NOT_FOUND, OUTAGE = Status
+NOWHERE = "postgresql://clara@127.0.0.1:1/clara"  # nothing listens there
+KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a fifth of a second: once is enough
+
+
+def services_of(*parts: object, **named: object) -> Services:
+    """Build services that share the knowledge."""
+    services = Services(*parts, **named)
+    services.knowledge = KNOWLEDGE
+    return services
+
+
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Let threads interrupt each other as often as possible."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take Clara's variables out of the environment, and forget what was built."""
+    for name in child_environment():
+        if name.startswith(("CLARA_", "RAG_", "TWILIO_")) or name == "PORT":
+            monkeypatch.delenv(name)
+    reset_retriever()
+    yield
+    reset_retriever()
+
+
+@pytest.mark.usefixtures("eager_threads")
+def test_lazily_builds_once() -> None:
+    """However many threads ask at the same moment, a thing is built once and all get the same."""
+    threads_count, rounds = 8, 100
+    built: list[list[object]] = [[] for _ in range(rounds)]
+
+    def build_in(place: int) -> object:
+        thing = [number for number in range(50) if number % 2]  # long enough to be interrupted
+        built[place].append(thing)
+        return thing
+
+    lazies = [Lazily(lambda place=place: build_in(place)) for place in range(rounds)]
+    start = Barrier(threads_count)
+    got: list[list[object]] = [[] for _ in range(rounds)]
+
+    def work() -> None:
+        for place, lazy in enumerate(lazies):
+            start.wait()
+            got[place].append(lazy.get())
+
+    threads = [Thread(target=work) for _ in range(threads_count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(things) for things in built] == [1] * rounds
+    for things, (thing,) in zip(got, built, strict=True):
+        assert len(things) == threads_count
+        assert all(each is thing for each in things)
+
+
+def test_lazily_builds_late() -> None:
+    """Nothing is built before the first use."""
+    built: list[int] = []
+    lazy = Lazily(lambda: built.append(1))
+    assert built == []
+    lazy.get()
+    assert built == [1]
+
+
+def test_lazily_builds_nothing_too() -> None:
+    """A thing that is None is built once as well."""
+    built: list[int] = []
+    lazy = Lazily(lambda: built.append(1))
+    assert (lazy.get(), lazy.get(), built) == (None, None, [1])
+
+
+def test_lazily_reset() -> None:
+    """After a reset the next use builds anew, and the reset hands over what was built to be closed, once."""
+    lazy: Lazily[object] = Lazily(object)
+    first = lazy.get()
+    assert lazy.reset() == [first]
+    assert lazy.reset() == []
+    second = lazy.get()
+    assert second is not first
+    assert lazy.get() is second
+
+
+def test_lazily_tries_again() -> None:
+    """A build that failed is tried again at the next use."""
+    tries: list[int] = []
+
+    def build() -> str:
+        tries.append(1)
+        if len(tries) == 1:
+            raise OSError("not yet")
+        return "there"
+
+    lazy = Lazily(build)
+    with pytest.raises(OSError, match="not yet"):
+        lazy.get()
+    assert lazy.get() == "there"
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_one_retriever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process has one retriever however many threads ask for the first; after a reset it is another."""
+    monkeypatch.setenv("RAG_DB_URL", NOWHERE)  # otherwise a server of our own would start
+    start, got = Barrier(8), []
+
+    def work() -> None:
+        start.wait()
+        got.append(get_retriever())
+
+    threads = [Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 8
+    assert len(set(map(id, got))) == 1
+    reset_retriever()
+    assert get_retriever() is not got[0]
+
+
+def outcomes(retrieve: Retrieve) -> list[tuple[Status, str, tuple[str, ...]]]:
+    """Give what becomes of a question that names a procedure, and of one that does not."""
+    return [(found.status, found.tier, found.outages) for found in (retrieve(NAMED), retrieve(UNNAMED))]
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        pytest.param({}, [(FOUND, "json_fallback", OUT), (OUTAGE, "directory_fallback", OUT)], id="everything-on"),
+        pytest.param(
+            {"rag_enabled": False}, [(FOUND, "json_fallback", ()), (NOT_FOUND, "directory_fallback", ())], id="search-off"
+        ),
+        pytest.param({"rag_fallback_chain": False}, [(OUTAGE, "pgvector", OUT)] * 2, id="no-fallback"),
+        pytest.param(
+            {"rag_fallback_chain": False, "rag_enabled": False},
+            [(FOUND, "json_fallback", ()), (NOT_FOUND, "json_fallback", ())],
+            id="keywords-only",
+        ),
+    ],
+)
+def test_chain(flags: dict[str, bool], expected: list[tuple[Status, str, tuple[str, ...]]]) -> None:
+    """The flags decide which tiers are asked, and a database that is missing is passed over but not forgotten."""
+    assert outcomes(services_of(Settings(**flags), None).retriever.get()) == expected
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        pytest.param({}, "no database is configured", id="no-database"),
+        pytest.param({"outage": "the server did not start"}, "the server did not start", id="outage"),
+    ],
+)
+def test_reason_of_the_outage(reason: dict[str, str], said: str) -> None:
+    """Why the search is out is written to the log, not swallowed."""
+    with capture_logs() as logs:
+        services_of(Settings(rag_fallback_chain=False), None, **reason).retriever.get()(NAMED)
+    assert [(entry["tier"], entry["error"]) for entry in logs] == [("pgvector", said)]
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(
+    ("flags", "url"),
+    [
+        pytest.param({}, NOWHERE, id="database"),
+        pytest.param({}, None, id="no-database"),
+        pytest.param({"rag_enabled": False}, NOWHERE, id="search-off"),
+        pytest.param({"rag_fallback_chain": False}, NOWHERE, id="no-fallback"),
+    ],
+)
+def test_safe_chain(flags: dict[str, bool], url: str | None) -> None:
+    """The search that the safe chain leaves out counts as an outage: what it would have found is unknown."""
+    expected = [(FOUND, "json_fallback", OUT), (OUTAGE, "directory_fallback", OUT)]
+    assert outcomes(services_of(Settings(**flags), url).safe_retriever.get()) == expected
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_safe_chain_builds_nothing_dangerous() -> None:
+    """The safe chain answers without opening the database and without loading the model."""
+    services = services_of(Settings(), NOWHERE)
+    services.safe_retriever.get()(UNNAMED)
+    assert (services.engine.reset(), services.embedder.reset()) == ([], [])
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_no_database_to_open() -> None:
+    """Whoever needs the database itself is told how to get one."""
+    with pytest.raises(UnsuitableServerError, match="RAG_DB_URL"):
+        services_of(Settings(), None).engine.get()
+
+
+class FakeServer:
+    """Counts how often it is left."""
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def stop(self) -> None:
+        """Leave."""
+        self.left += 1
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_close_leaves_the_server() -> None:
+    """Closing leaves the server that came with the services, and gives back an engine that was opened."""
+    server = FakeServer()
+    services = services_of(Settings(), NOWHERE, server=server)
+    services.engine.get()
+    services.close()
+    assert (server.left, services.engine.reset()) == (1, [])
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(("enabled", "counted"), [(True, 1), (False, 0)], ids=["on", "off"])
+def test_metrics_flag(enabled: bool, counted: int) -> None:
+    """Retrievals are counted unless that is switched off."""
+    services = services_of(Settings(rag_metrics_enabled=enabled), None)
+    services.retriever.get()(NAMED)
+    assert services.metrics.snapshot()["retrievals"] == counted
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("chain", ["tools", "safe_tools"])
+def test_conversation_in_an_outage(chain: str) -> None:
+    """With the database out, a named procedure is answered with a note, and other questions are told of the outage."""
+    services = services_of(Settings(), None, outage="the server did not start")
+    tools = getattr(services, chain).get()
+    named = converse(Message("¿Cuánto cuesta el NIE?"), tools)
+    other = converse(Message("¿quién ganó la liga?"), tools)
+    assert named.status is ReplyStatus.ANSWERED
+    assert named.text.startswith(tools.say("es", "degraded"))
+    assert (other.status, other.text) == (ReplyStatus.OUTAGE, tools.say("es", "outage"))
+
+
+def test_calibration() -> None:
+    """The stored model uses features that are measured, and its threshold can be reached and missed."""
+    model = read_calibration()
+    features = features_of(NAMED, get_hits())
+    assert set(model.weights) <= set(features)
+    assert 0 < model.threshold < 1
+
+
+def get_hits() -> list:
+    """Give any hits."""
+    return list(services_of(Settings(), None).retriever.get()(NAMED).hits)

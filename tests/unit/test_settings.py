@@ -1,0 +1,224 @@
+"""Tests of reading the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from clara.settings import Settings, SettingsError, child_environment, load_settings, resources
+
+SID = "AC" + "0123456789abcdef" * 2
+TOKEN, KEY, PASSWORD = "token-3f9a", "k3y-" + "7c" * 20, "pa55word"
+CHANNEL = {
+    "TWILIO_AUTH_TOKEN": TOKEN,
+    "TWILIO_ACCOUNT_SID": SID,
+    "CLARA_PUBLIC_URL": "https://clara.example.org",
+    "CLARA_PSEUDONYM_KEY": KEY,
+}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Begin without any of Clara's variables."""
+    for name in child_environment():
+        if name.upper().startswith(("CLARA_", "RAG_", "TWILIO_")) or name.upper() == "PORT":
+            monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def set_all(environment: pytest.MonkeyPatch, values: dict[str, str]) -> None:
+    """Set variables."""
+    for name, value in values.items():
+        environment.setenv(name, value)
+
+
+def fault_of(environment: pytest.MonkeyPatch, values: dict[str, str]) -> str:
+    """Read a wrong environment and give the message."""
+    set_all(environment, values)
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    return str(caught.value)
+
+
+def test_defaults() -> None:
+    """Without any variable there are defaults for everything, and no secret."""
+    settings = load_settings()
+    assert (settings.rag_enabled, settings.rag_fallback_chain, settings.rag_metrics_enabled) == (True, True, True)
+    assert (settings.clara_channel, settings.clara_worker, settings.clara_host, settings.port) == (
+        "twilio",
+        "process",
+        "127.0.0.1",
+        8000,
+    )
+    assert (settings.rag_db_url, settings.twilio_auth_token, settings.clara_pseudonym_key) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field", "expected"),
+    [
+        pytest.param("RAG_ENABLED", "false", "rag_enabled", False, id="off"),
+        pytest.param("RAG_FALLBACK_CHAIN", "0", "rag_fallback_chain", False, id="zero"),
+        pytest.param("CLARA_CHANNEL", "local", "clara_channel", "local", id="channel"),
+        pytest.param("CLARA_PUBLIC_URL", "https://a.example/", "clara_public_url", "https://a.example", id="slash-goes"),
+        pytest.param("CLARA_PUBLIC_URL", "http://[::1]:8000", "clara_public_url", "http://[::1]:8000", id="ipv6-and-port"),
+        pytest.param("CLARA_PUBLIC_URL", "https://a.example/x//", "clara_public_url", "https://a.example/x", id="slashes-go"),
+        pytest.param("PORT", "0", "port", 0, id="any-free-port"),
+        pytest.param("CLARA_HOME", "/srv/clara", "home", Path("/srv/clara"), id="home"),
+        pytest.param("CLARA_HUMAN_CONTACT", "", "clara_human_contact", None, id="blank-is-unset"),
+        pytest.param("CLARA_CHANNEL", "", "clara_channel", "twilio", id="blank-is-default"),
+        pytest.param("TWILIO_ACCOUNT_SID", SID, "twilio_account_sid", SID, id="account"),
+    ],
+)
+def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: str, expected: object) -> None:
+    """Each variable sets its field."""
+    environment.setenv(name, value)
+    assert getattr(load_settings(), field) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("RAG_ENABLED", "perhaps", id="not-yes-or-no"),
+        pytest.param("CLARA_CHANNEL", "telegram", id="unknown-channel"),
+        pytest.param("CLARA_WORKER", "thread", id="unknown-worker"),
+        pytest.param("CLARA_PUBLIC_URL", "clara.example.org", id="address-without-scheme"),
+        pytest.param("CLARA_PUBLIC_URL", "https://", id="address-without-host"),
+        pytest.param("CLARA_PUBLIC_URL", "https:///webhook", id="address-with-path-alone"),
+        pytest.param("CLARA_PUBLIC_URL", "https://:8000", id="address-with-port-alone"),
+        pytest.param("CLARA_PUBLIC_URL", "https:clara.example.org", id="address-without-slashes"),
+        pytest.param("CLARA_PUBLIC_URL", "https://[clara", id="address-with-open-bracket"),
+        pytest.param("CLARA_PUBLIC_URL", "ftp://clara.example.org", id="address-of-another-scheme"),
+        pytest.param("CLARA_PUBLIC_URL", "httpsx://clara.example.org", id="address-of-a-longer-scheme"),
+        pytest.param("PORT", "eight", id="port-is-a-word"),
+        pytest.param("PORT", "65536", id="port-too-high"),
+        pytest.param("PORT", "-1", id="port-negative"),
+        pytest.param("TWILIO_ACCOUNT_SID", "AC123", id="short-account"),
+        pytest.param("TWILIO_API_URL", "api.twilio.com", id="api-without-scheme"),
+        pytest.param("CLARA_HUMAN_CONTACT", "x" * 201, id="contact-too-long"),
+    ],
+)
+def test_bad_value(environment: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """A value that cannot be used is refused, and its variable is named."""
+    assert fault_of(environment, {name: value}).startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        pytest.param("RAG_DB_URI", "RAG_DB_URL", id="one-letter"),
+        pytest.param("CLARA_CHANEL", "CLARA_CHANNEL", id="letter-missing"),
+        pytest.param("RAG_ENABLE", "RAG_ENABLED", id="letter-missing-at-the-end"),
+        pytest.param("CLARA_PUBLIC_ULR", "CLARA_PUBLIC_URL", id="letters-swapped"),
+    ],
+)
+def test_unknown_name(environment: pytest.MonkeyPatch, name: str, suggestion: str) -> None:
+    """A misspelt variable is refused with the name that was probably meant."""
+    fault = fault_of(environment, {name: "x"})
+    assert fault.startswith(f"{name}: unknown setting")
+    assert f"did you mean {suggestion}?" in fault
+
+
+def test_unknown_name_like_nothing(environment: pytest.MonkeyPatch) -> None:
+    """A variable that resembles no setting is refused without a suggestion."""
+    fault = fault_of(environment, {"RAG_9": "x"})
+    assert fault.startswith("RAG_9: unknown setting")
+    assert "did you mean" not in fault
+
+
+def test_foreign_names(environment: pytest.MonkeyPatch) -> None:
+    """Variables of other programs are none of Clara's business."""
+    set_all(environment, {"CLARABELLE": "x", "RAGTIME": "x", "MY_CLARA_CHANNEL": "x"})
+    assert load_settings() == Settings()
+
+
+def test_all_faults_at_once(environment: pytest.MonkeyPatch) -> None:
+    """Every wrong variable is named by one reading, each on its own line."""
+    fault = fault_of(environment, {"PORT": "x", "CLARA_WORKER": "x", "RAG_DB_URI": "x", "CLARA_CHANEL": "x"})
+    named = sorted(line.split(": ")[0] for line in fault.splitlines())
+    assert named == ["CLARA_CHANEL", "CLARA_WORKER", "PORT", "RAG_DB_URI"]
+
+
+def test_channel_is_complete(environment: pytest.MonkeyPatch) -> None:
+    """With all four values the WhatsApp channel may be served."""
+    set_all(environment, CHANNEL)
+    load_settings().require_channel()
+
+
+@pytest.mark.parametrize("missing", sorted(CHANNEL))
+@pytest.mark.parametrize("blank", [pytest.param(False, id="unset"), pytest.param(True, id="blank")])
+def test_channel_lacks_one(environment: pytest.MonkeyPatch, missing: str, blank: bool) -> None:
+    """The WhatsApp channel is refused without any one of its values, which is named, and the others are not."""
+    set_all(environment, {name: value for name, value in CHANNEL.items() if name != missing})
+    if blank:
+        environment.setenv(missing, "")
+    with pytest.raises(SettingsError) as caught:
+        load_settings().require_channel()
+    assert [name for name in CHANNEL if name in str(caught.value)] == [missing]
+    assert "CLARA_CHANNEL=local" in str(caught.value)
+
+
+def test_channel_lacks_all() -> None:
+    """Without any value the message names all four."""
+    with pytest.raises(SettingsError) as caught:
+        load_settings().require_channel()
+    assert all(name in str(caught.value) for name in CHANNEL)
+
+
+@pytest.mark.parametrize(("length", "accepted"), [(31, False), (32, True)], ids=["31", "32"])
+def test_short_key(environment: pytest.MonkeyPatch, length: int, accepted: bool) -> None:
+    """A key of fewer than 32 characters is refused with the way to make one, and is not shown."""
+    key = ("zyxwvutsrq" * 4)[:length]
+    set_all(environment, {**CHANNEL, "CLARA_PSEUDONYM_KEY": key})
+    settings = load_settings()
+    if accepted:
+        settings.require_channel()
+        return
+    with pytest.raises(SettingsError, match="CLARA_PSEUDONYM_KEY is too short") as caught:
+        settings.require_channel()
+    assert "token_hex(32)" in str(caught.value)
+    assert key not in str(caught.value)
+
+
+def test_local_channel_needs_nothing(environment: pytest.MonkeyPatch) -> None:
+    """The local channel may be served without any further value, and has a key all the same."""
+    environment.setenv("CLARA_CHANNEL", "local")
+    settings = load_settings()
+    settings.require_channel()
+    assert settings.pseudonym_key
+
+
+@pytest.mark.parametrize("show", [str, repr, lambda settings: str(settings.model_dump())], ids=["str", "repr", "dump"])
+def test_secrets_are_not_shown(environment: pytest.MonkeyPatch, show: object) -> None:
+    """Whoever prints the settings sees no token, no key and no password, and the program can read them."""
+    url = f"postgresql://clara:{PASSWORD}@localhost/clara"
+    set_all(environment, {**CHANNEL, "RAG_DB_URL": url})
+    settings = load_settings()
+    shown = show(settings)
+    assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in shown] == []
+    assert settings.rag_db_url.get_secret_value() == url
+    assert (settings.twilio_auth_token.get_secret_value(), settings.pseudonym_key) == (TOKEN, KEY)
+
+
+def test_faults_show_no_secret(environment: pytest.MonkeyPatch) -> None:
+    """A fault elsewhere shows no secret value."""
+    fault = fault_of(environment, {**CHANNEL, "PORT": "x", "RAG_DB_URL": PASSWORD})
+    assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in fault] == []
+
+
+def test_settings_do_not_change() -> None:
+    """Settings that were read cannot be changed."""
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().port = 1
+
+
+def test_child_environment(environment: pytest.MonkeyPatch) -> None:
+    """A child process gets this environment with the changes, and this one stays as it is."""
+    environment.setenv("CLARA_CHANNEL", "local")
+    child = child_environment(CLARA_CHANNEL="twilio", PORT="9")
+    assert (child["CLARA_CHANNEL"], child["PORT"]) == ("twilio", "9")
+    assert load_settings().clara_channel == "local"
+
+
+def test_resources() -> None:
+    """The resources hold the knowledge and the migrations."""
+    assert (resources() / "data" / "tramites").is_dir()
+    assert (resources() / "migrations").is_dir()
