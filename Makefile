@@ -30,8 +30,8 @@ bench: .venv/.dev ## Measure speed and memory, and print ratios
 	@$(BIN)/python -m clara.jobs.bench
 
 lock: ## Renew the pinned dependencies (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q pyproject.toml --extra build --extra dev -o requirements-dev.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
 
 clean: ## Remove the virtual environment and every cache (keeps the database)
 	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .pytest_cache build dist

@@ -13,6 +13,7 @@ import click
 from clara import __version__
 
 if TYPE_CHECKING:
+    from clara.bootstrap import Services
     from clara.settings import Settings
 
 FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
@@ -41,34 +42,20 @@ def up(*, stand_in: bool) -> None:
 @click.option("--attached", is_flag=True, hidden=True)
 def web(*, attached: bool) -> None:
     """Serve the webhook (or, in the local channel, the chat page)."""
-    from clara.jobs.children import end_with_parent
-    from clara.jobs.preparing import running_services
     from clara.jobs.serving import serve
 
-    with _running():
-        settings = _settings()
-        settings.require_channel()
-        if attached:
-            end_with_parent()
-        with running_services(settings, _say) as services:
-            serve(services)
+    with _staying(attached=attached) as services:
+        serve(services)
 
 
 @cli.command()
 @click.option("--attached", is_flag=True, hidden=True)
 def worker(*, attached: bool) -> None:
     """Answer the messages that were taken in."""
-    from clara.jobs.children import end_with_parent
-    from clara.jobs.preparing import running_services
     from clara.jobs.working import build_worker
 
-    with _running():
-        settings = _settings()
-        settings.require_channel()
-        if attached:
-            end_with_parent()
-        with running_services(settings, _say) as services:
-            build_worker(services).run()
+    with _staying(attached=attached) as services:
+        build_worker(services).run()
 
 
 @cli.command()
@@ -180,6 +167,21 @@ def _settings() -> "Settings":
     from clara.settings import load_settings
 
     return load_settings()
+
+
+@contextmanager
+def _staying(*, attached: bool) -> Iterator["Services"]:
+    """Give a process that stays its services; `attached`, it ends with its parent."""
+    from clara.jobs.children import end_with_parent
+    from clara.jobs.preparing import running_services
+
+    with _running():
+        settings = _settings()
+        settings.require_channel()
+        if attached:
+            end_with_parent()
+        with running_services(settings, _say) as services:
+            yield services
 
 
 @contextmanager

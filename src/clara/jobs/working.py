@@ -46,7 +46,7 @@ def answer(services: Services, case: Case, attempts: int) -> Reply:
     """Answer a message, more carefully the more often it failed before."""
     if attempts >= APOLOGISE_AFTER:
         language = case.previous_language or "es"
-        return Reply(services.tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
+        return Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
     tools = (services.safe_tools if attempts >= SAFE_AFTER else services.tools).get()
     reply = converse(message_of(case), tools, first_contact=case.first_contact, previous_language=case.previous_language)
     log.info(

@@ -130,7 +130,7 @@ def test_lookalikes(real: Any, text: str) -> None:
     "text",
     [
         pytest.param("el paro cardiaco", id="cardiac-arrest"),
-        pytest.param("cobrar el paro agrario", id="farm-workers-benefit"),
+        pytest.param("cobrar el paro agrario", id="agrarian-benefit"),
         pytest.param("alta en el padrón canino", id="register-of-dogs"),
         pytest.param("ayuda alquiler social", id="social-housing"),
     ],

@@ -91,13 +91,16 @@ def _shipped_binaries() -> Path:
 
 
 class EmbeddedServer:
-    """Starts the server in `folder` when nobody has, and stops it when the last user leaves."""
+    """Starts the server in `folder` when nobody has, and stops it when the last user leaves.
 
-    def __init__(self, folder: Path, options: dict[str, str] | None = None) -> None:
+    `account` is who the server runs as; only root needs one, and finds one by itself.
+    """
+
+    def __init__(self, folder: Path, options: dict[str, str] | None = None, account: Account | None = None) -> None:
         release = _installed_release()
         self._folder = folder.expanduser().absolute() / f"postgresql-{release.split('.')[0]}"
         self._data = self._folder / "data"
-        self._account = _account_for_root()
+        self._account = account or _account_for_root()
         self._options = SERVER_OPTIONS | (options or {})
         self._release = release
         self._users: IO[bytes] | None = None

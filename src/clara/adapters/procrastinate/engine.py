@@ -5,6 +5,7 @@ import contextlib
 import signal
 from collections.abc import Callable
 from threading import Event
+from time import monotonic
 from typing import Any
 
 import procrastinate
@@ -20,6 +21,9 @@ HEARTBEAT_SECONDS = 1.0
 STALLED_AFTER_SECONDS = 3.0
 RECOVERY_EVERY_SECONDS = 1.0
 GRACE_SECONDS = 8.0
+# A new message wakes the worker at once, but nothing wakes it when a sender's earlier turn ends and frees the next one:
+# with the library's default of 5 s, two quick messages were answered five seconds apart.
+POLL_SECONDS = 0.25
 RECONNECT_SECONDS = 1.0
 # Turns wait mostly for the network; the embedder takes one core of two.
 CONCURRENCY = 2
@@ -49,6 +53,7 @@ class Worker:
         self._url = url
         self._take = take
         self._stopped = Event()
+        self._ended: dict[int, float] = {}
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -81,13 +86,14 @@ class Worker:
 
     async def _work(self) -> None:
         app = App(connector=PsycopgConnector(conninfo=self._url, min_size=1, max_size=4, timeout=5.0))
-        _task(app, self._take)
+        _task(app, self._noted)
         async with app.open_async():
-            recovery = asyncio.create_task(_recover_forever(app))
+            recovery = asyncio.create_task(self._recover_forever(app))
             try:
                 await app.run_worker_async(
                     queues=[QUEUE],
                     concurrency=CONCURRENCY,
+                    fetch_job_polling_interval=POLL_SECONDS,
                     install_signal_handlers=False,
                     shutdown_graceful_timeout=GRACE_SECONDS,
                     update_heartbeat_interval=HEARTBEAT_SECONDS,
@@ -98,24 +104,46 @@ class Worker:
                 recovery.cancel()
                 await asyncio.gather(recovery, return_exceptions=True)
 
+    def _noted(self, context: JobContext, inbox_id: int) -> str:
+        try:
+            return self._take(inbox_id, context.job.attempts)
+        finally:
+            self._ended[context.job.id or 0] = monotonic()
 
-async def _recover_forever(app: App) -> None:
-    """Give back to the queue what a worker that stopped beating was doing."""
-    while True:
+    async def _recover_forever(self, app: App) -> None:
+        while True:
+            try:
+                await self._recover(app)
+            except ProcrastinateException as error:
+                log.warning("recovery could not ask the database", error=type(error).__name__)
+            await asyncio.sleep(RECOVERY_EVERY_SECONDS)
+
+    async def _recover(self, app: App) -> None:
+        """Give back to the queue what nobody is doing any more.
+
+        That is what a worker was doing that stopped beating; and what this one has done while the database was away, so
+        that its end could not be recorded: such a job would stay "doing" and hold up its sender for ever.
+        """
         for job in await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_AFTER_SECONDS):
             log.warning("turn recovered from a dead worker", job=job.id)
             await app.job_manager.retry_job(job)
-        await asyncio.sleep(RECOVERY_EVERY_SECONDS)
+        doing = {job.id or 0: job for job in await app.job_manager.list_jobs_async(queue=QUEUE, status="doing")}
+        old = {number for number, end in self._ended.items() if monotonic() - end > STALLED_AFTER_SECONDS}
+        for number in old & doing.keys():
+            log.warning("turn recovered whose end was not recorded", job=number)
+            await app.job_manager.retry_job(doing[number])
+        for number in old:
+            del self._ended[number]
 
 
-def _task(app: App, take: TakeTurn) -> procrastinate.tasks.Task[Any, Any, Any]:
+def _task(app: App, take: Callable[[JobContext, int], str]) -> procrastinate.tasks.Task[Any, Any, Any]:
     @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=RETRY)
     def take_turn(context: JobContext, inbox_id: int) -> str:
-        return take(inbox_id, context.job.attempts)
+        return take(context, inbox_id)
 
     return take_turn
 
 
-def _never(_inbox_id: int, _attempts: int) -> str:
+def _never(_context: JobContext, _inbox_id: int) -> str:
     """Stand for the turn where it is only scheduled."""
     return ""
