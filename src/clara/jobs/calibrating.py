@@ -24,27 +24,30 @@ from clara.retrieval.passage import Hit, Query
 from clara.settings import load_settings, resources
 
 # Coverage is left out: on these questions its weight came out negative, because short off-topic questions are covered easily.
-FEATURES = ("cosine", "named", "foreign")
+FEATURES = ("cosine", "named", "margin", "foreign")
 Matrix = NDArray[np.float64]
 RIDGE = 1.0
 FOLDS = 10
 
 
-def measure(services: Services, questions: list[dict[str, str]]) -> Matrix:
-    """Give the features of each question's hits, one row a question."""
+def measure(services: Services, questions: list[dict[str, str]]) -> tuple[Matrix, Matrix]:
+    """Give the features of each question's hits, one row a question, and whether the first hit is of the right procedure."""
     rows: list[list[float]] = []
+    first: list[str] = []
 
     def note(query: Query, hits: object) -> bool:
         found: list[Hit] = list(hits)  # type: ignore[call-overload]
         features = features_of(query, found)
         rows.append([features[name] for name in FEATURES])
+        first.append(found[0].passage.document_id)
         return True
 
     knowledge = services.knowledge.get()
     search = guided(hybrid(services.embedder.get(), services.index(), note), knowledge.named, knowledge.cues)
     for question in questions:
         search(Query(question["query"], CORPUS, question["language"], 12))
-    return np.array(rows)
+    right = [document == question["expected_procedure"] for document, question in zip(first, questions, strict=True)]
+    return np.array(rows), np.array(right, dtype=float)
 
 
 def fit(rows: Matrix, labels: Matrix) -> Matrix:
@@ -64,26 +67,28 @@ def fit(rows: Matrix, labels: Matrix) -> Matrix:
 def main(source: Path) -> None:
     """Fit on a JSONL file of questions with `expected_procedure` (null: out of scope)."""
     questions = [json.loads(line) for line in source.read_text("utf-8").splitlines() if line.strip()]
-    labels = np.array([float(question["expected_procedure"] is not None) for question in questions])
     with running_services(load_settings(), lambda message: click.echo(message, err=True)) as services:
-        rows = measure(services, questions)
+        rows, labels = measure(services, questions)
     unseen = np.zeros(len(rows))
     for fold in range(FOLDS):
         held = np.arange(len(rows)) % FOLDS == fold
         model = fit(rows[~held], labels[~held])
         unseen[held] = 1 / (1 + np.exp(-(model[0] + rows[held] @ model[1:])))
     inside, outside = unseen[labels == 1], unseen[labels == 0]
+    scope = np.array([question["expected_procedure"] is not None for question in questions])
     threshold = max(np.unique(unseen), key=lambda value: (inside >= value).mean() + (outside < value).mean())
     ranks = (inside[:, None] > outside).mean() + 0.5 * (inside[:, None] == outside).mean()
     final = fit(rows, labels)
     document = {
-        "$comment": "Logistic model of 'the corpus holds an answer'; made by `python -m clara.jobs.calibrating`.",
+        "$comment": "Logistic model of 'the first hit is of the right procedure'; made by `python -m clara.jobs.calibrating`.",
         "fitted_on": source.name,
         "fitted_at": datetime.now(UTC).date().isoformat(),
         "cross_validated": {
             "auroc": round(float(ranks), 3),
-            "in_scope_answered": round(float((inside >= threshold).mean()), 3),
-            "out_of_scope_refused": round(float((outside < threshold).mean()), 3),
+            "right_answers_given": round(float((inside >= threshold).mean()), 3),
+            "wrong_answers_withheld": round(float((outside < threshold).mean()), 3),
+            "in_scope_answered": round(float((unseen[scope] >= threshold).mean()), 3),
+            "out_of_scope_refused": round(float((unseen[~scope] < threshold).mean()), 3),
             "questions": len(rows),
         },
         "weights": {name: round(float(weight), 4) for name, weight in zip(FEATURES, final[1:], strict=True)},

@@ -15,8 +15,9 @@ class Calibration:
     """A logistic model of "the corpus holds an answer", fitted on development questions and stored as data.
 
     The features are `cosine` (the best similarity of the vectors), `coverage` (the best share of the question's term
-    weight found in one passage), `named` (1 when the question names a document) and `foreign` (1 when question and passage
-    are in different languages, which lowers every cosine). Cosine alone separates badly.
+    weight found in one passage), `named` (1 when the question names a document), `margin` (how far the first document's score
+    is ahead of the others') and `foreign` (1 when question and passage are in different languages, which lowers every
+    cosine). Cosine alone separates badly.
     """
 
     weights: Mapping[str, float]
@@ -36,11 +37,18 @@ class Calibration:
         return self.probability(query, hits) >= self.threshold
 
 
+def _margin(hits: Sequence[Hit]) -> float:
+    """Give how far the first hit's score is ahead of the best one of another document; 1 when there is no other."""
+    others = [hit.score for hit in hits if hit.passage.document_id != hits[0].passage.document_id]
+    return hits[0].score - max(others) if others else 1.0
+
+
 def features_of(query: Query, hits: Sequence[Hit]) -> dict[str, float]:
     """Measure the hits of one search."""
     return {
         "cosine": max(hit.cosine or 0.0 for hit in hits),
         "coverage": max(hit.coverage or 0.0 for hit in hits),
         "named": float(bool(query.documents)),
+        "margin": _margin(hits),
         "foreign": float(query.language is not None and query.language != hits[0].passage.language),
     }

@@ -1,6 +1,7 @@
 """Tests of the decision whether the evidence is good enough."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -114,3 +115,18 @@ def test_better_cosine_never_hurts(first: float, second: float) -> None:
     """With a positive weight, a higher cosine never lowers the probability, which stays between 0 and 1."""
     low, high = (MODEL.probability(PLAIN, [measured_hit(cosine)]) for cosine in sorted((first, second)))
     assert 0 <= low <= high <= 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "margin"),
+    [
+        pytest.param([("nie", 1.0), ("tie", 0.7), ("imv", 0.9)], 0.1, id="the-best-of-the-others"),
+        pytest.param([("nie", 1.0), ("nie", 0.9), ("tie", 0.4)], 0.6, id="its-own-passages-do-not-count"),
+        pytest.param([("nie", 0.3)], 1.0, id="no-other"),
+        pytest.param([("nie", 0.5), ("tie", 0.5)], 0.0, id="a-draw"),
+    ],
+)
+def test_margin(scores: list[tuple[str, float]], margin: float) -> None:
+    """The margin is how far the first document is ahead of every other."""
+    hits = [Hit(replace(passage_of(), document_id=document), score) for document, score in scores]
+    assert features_of(PLAIN, hits)["margin"] == pytest.approx(margin)
