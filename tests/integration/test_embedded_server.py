@@ -93,6 +93,36 @@ def test_a_killed_server_comes_back_with_its_data(folder: Path) -> None:
     server.stop()
 
 
+def test_a_server_that_died_under_its_users_is_revived(folder: Path) -> None:
+    """Reviving starts it again with its data, and leaves a server that runs alone."""
+    server = EmbeddedServer(folder)
+    url = server.start()
+    with psycopg.connect(url) as connection:
+        connection.execute("create table kept (x int)")
+    assert not server.revive()
+    os.kill(postmaster(folder), signal.SIGKILL)
+    deadline = time.monotonic() + 15
+    while answers(url) and time.monotonic() < deadline:
+        pass
+    assert server.revive()
+    with psycopg.connect(url) as connection:
+        connection.execute("select x from kept")
+    server.stop()
+    assert not answers(url)
+
+
+def test_a_forked_child_leaves_the_server_alone(folder: Path) -> None:
+    """A web process that ends unwinds what it inherited; the server is its parent's."""
+    code = (
+        "import os; from pathlib import Path; import psycopg; from clara.adapters.postgres.embedded import EmbeddedServer;"
+        f"server = EmbeddedServer(Path({str(folder)!r})); url = server.start(); child = os.fork();"
+        "child or (server.stop(), os._exit(0)); os.waitpid(child, 0);"
+        "psycopg.connect(url).close(); server.stop(); print('alive')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.returncode) == ("alive\n", 0), done.stderr
+
+
 def test_it_listens_on_no_port_and_offers_pgvector(folder: Path) -> None:
     """Only the UNIX socket of its own folder leads in; the server passes the check that every server must pass."""
     server = EmbeddedServer(folder)
