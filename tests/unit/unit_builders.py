@@ -1,19 +1,35 @@
-"""Small passages and hits with sensible values, for tests that care about one or two of them."""
+"""Small passages, hits, facts and procedures with sensible values, for tests that care about one or two of them."""
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clara.knowledge.catalogue import read_catalogue
+from clara.knowledge.faults import DataError, Fault
+from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, Source
 from clara.retrieval.passage import Hit, Passage
 
 SOURCE = {"url": "https://sede.example/tramite", "seen_on": "2026-07-08", "dated": None, "official": True}
+IN_METADATA = {
+    "certainty": "official",
+    "sources": [SOURCE],
+    "legal_basis": [],
+    "conditions": [],
+    "valid_from": None,
+    "valid_until": None,
+}
+
+Document = dict[str, Any]
 
 
 def passage_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> Passage:
     """Make a passage whose id tells document, section and place: "nie-plazos-01"."""
     document, section, place = name.split("-")
-    metadata = {
-        "place": changes.pop("place", int(place)),
-        "certainty": changes.pop("certainty", "official"),
-        "sources": changes.pop("sources", [SOURCE]),
-        "legal_basis": [],
-    }
+    metadata = {"place": int(place), **IN_METADATA}
+    metadata |= {field: changes.pop(field) for field in list(changes) if field in metadata}
     values = {
         "id": name,
         "corpus": "clara",
@@ -31,3 +47,37 @@ def passage_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minut
 def hit_of(name: str = "nie-plazos-01", score: float = 1.0, text: str = "La cita dura diez minutos.", **changes: object) -> Hit:
     """Make a hit on such a passage."""
     return Hit(passage_of(name, text, **changes), score)
+
+
+def fact_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> Fact:
+    """Make a fact with an official source."""
+    values = {"certainty": Certainty.OFFICIAL, "sources": (Source("https://sede.example/nie", "2026-07-08", official=True),)}
+    return Fact(name, text, **{**values, **changes})
+
+
+def procedure_of(identifier: str, /, *facts: Fact, **changes: object) -> Procedure:
+    """Make a procedure from facts whose ids tell their sections: "nie-plazos-01"."""
+    sections: dict[str, list[Fact]] = {}
+    for fact in facts:
+        sections.setdefault(fact.id.split("-")[1], []).append(fact)
+    values = {
+        "name": {"es": f"trámite {identifier}"},
+        "authority": "Policía Nacional",
+        "sections": tuple(Section(section, section.capitalize(), tuple(held)) for section, held in sections.items()),
+    }
+    return Procedure(identifier, **{**values, **changes})
+
+
+def edit(file: Path, change: Callable[[Document], object]) -> None:
+    """Change a JSON file in place."""
+    document = json.loads(file.read_text("utf-8"))
+    change(document)
+    file.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
+
+
+def faults_of(folder: Path) -> list[Fault]:
+    """Read a broken catalogue and give its faults, each of them a line of the message."""
+    with pytest.raises(DataError) as caught:
+        read_catalogue(folder, with_questions=True)
+    assert str(caught.value).splitlines() == [str(fault) for fault in caught.value.faults]
+    return caught.value.faults

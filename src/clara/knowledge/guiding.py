@@ -1,16 +1,47 @@
-"""Telling the engine what a question plainly names: procedures by their vocabulary, sections by their cue words."""
+"""Understanding a question before the search: which procedures and sections it is about, and whether it is about any."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from math import exp
 
-from clara.knowledge.keyword import NamedProcedures, SectionCues
-from clara.retrieval.passage import Found, Query, Retrieve
+from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.questions import OUTSIDE
+from clara.retrieval.hybrid import Understand
+from clara.retrieval.intent import Intent
+from clara.retrieval.passage import Query
+from clara.retrieval.ports import Vector
+
+# By how much a procedure's odds grow when the question names it. On 398 development questions: right procedure first .961
+# with 1, .972 with e^2 and e^3, .961 with e^5.
+NAMED_ODDS = exp(2)
+# By how much they shrink when the question holds a phrase that only looks like its name ("no paro de toser").
+LOOKALIKE_ODDS = exp(4)
+# A procedure or section less likely than this adds nothing but rows to look at.
+LEAST = 0.02
+# What certainty about the procedure and about the section weigh against the fused score of 0..1.
+DOCUMENT_WEIGHT = 1.5
+SECTION_WEIGHT = 0.5
+
+Recognise = Callable[[str, Vector | None], Intent]
 
 
-def guided(retrieve: Retrieve, named: NamedProcedures, cues: SectionCues) -> Retrieve:
-    """Add the documents and sections that the question names to the query."""
+def understanding(recognise: Recognise, named: NamedProcedures) -> Understand:
+    """Add to a query what it is probably about."""
 
-    def guiding(query: Query) -> Found:
-        documents = tuple(sorted(named.find(query.text)))
-        return retrieve(replace(query, documents=documents, sections=tuple(sorted(cues.find(query.text)))))
+    def understand(query: Query, vector: Vector | None) -> Query:
+        intent = recognise(query.text, vector)
+        odds = dict(intent.documents)
+        for name in named.find(query.text):
+            odds[name] = odds.get(name, LEAST) * NAMED_ODDS
+        for name in named.resembled(query.text):
+            odds[name] = odds.get(name, LEAST) / LOOKALIKE_ODDS
+        total = sum(odds.values()) or 1.0
+        likely = {name: value / total for name, value in odds.items()}
+        outside = likely.pop(OUTSIDE, 0.0)
+        documents = {name: DOCUMENT_WEIGHT * value for name, value in likely.items() if value >= LEAST}
+        sections = {
+            pair: SECTION_WEIGHT * value for pair, value in intent.sections.items() if pair[0] in documents and value >= LEAST
+        }
+        return replace(query, documents=documents, sections=sections, outside=outside)
 
-    return guiding
+    return understand

@@ -1,21 +1,20 @@
-"""The keyword tier: finds a procedure by its names and a passage by its words, from the catalogue alone.
+"""The keyword tier: finds a procedure by its names and typical questions, and a passage by its words, from data/ alone.
 
-It needs no database and no model, so it answers when both are gone.
+It needs no database and no embedder, so it answers when both are gone.
 """
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.words import Phrases, every, words
+from clara.retrieval.calibration import Judge
+from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
 TIER = "json_fallback"
-
-# What one cue word for a section ("cuánto", "how long") weighs against one rare word shared with a passage.
-CUE_WEIGHT = 4.0
 
 
 class NamedProcedures:
@@ -23,58 +22,68 @@ class NamedProcedures:
 
     def __init__(self, catalogue: Catalogue) -> None:
         names: set[tuple[str, str]] = set()  # languages share many phrases: each counts once
-        lookalikes: set[tuple[str, None]] = set()
+        lookalikes: set[tuple[str, str]] = set()
         for procedure in catalogue.procedures.values():
             names.update((phrase, procedure.id) for phrase in _own_phrases(procedure))
-            lookalikes.update((phrase, None) for phrase in every(procedure.lookalikes))
+            lookalikes.update((phrase, procedure.id) for phrase in every(procedure.lookalikes))
         self._names = Phrases(names)
         self._lookalikes = Phrases(lookalikes)
 
     def find(self, text: str) -> dict[str, int]:
-        """Give the number of words with which each procedure is named; a lookalike hides what it touches."""
+        """Give the number of words with which each procedure is named.
+
+        A procedure's lookalikes hide those of its names that they touch ("paro cardiaco" hides "el paro"), but not a name
+        that holds all of them: "non-contributory pension" is said on purpose, whatever "contributory pension" means.
+        """
+        return self._named(words(text))
+
+    def resembled(self, text: str) -> frozenset[str]:
+        """Give the procedures of which a lookalike stands in the text, and no name."""
         asked = words(text)
-        other = {place for start, end, _ in self._lookalikes.find(asked) for place in range(start, end)}
+        return frozenset(procedure for _, _, procedure in self._lookalikes.find(asked)) - self._named(asked).keys()
+
+    def _named(self, asked: Sequence[str]) -> dict[str, int]:
+        lookalikes = self._lookalikes.find(asked)
         named: Counter[str] = Counter()
         for start, end, procedure in set(self._names.find(asked)):
-            if other.isdisjoint(range(start, end)):
+            if not any(
+                other == procedure and begin < end and start < stop and not (start <= begin and stop <= end)
+                for begin, stop, other in lookalikes
+            ):
                 named[procedure] += end - start
         return dict(named)
 
 
-class SectionCues:
-    """Tells which sections a question asks for ("cuánto", "documents", "срок")."""
-
-    def __init__(self, cues: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        self._phrases = Phrases([(phrase, section) for section, entries in cues.items() for phrase in every(entries)])
-
-    def find(self, text: str) -> set[str]:
-        """Give the ids of the sections asked for."""
-        return {section for _, _, section in self._phrases.find(words(text))}
-
-
-def keyword(passages: Sequence[Passage], named: NamedProcedures, cues: SectionCues) -> Retrieve:
-    """Find passages of the procedures that the question names, the section it asks for first."""
-    vocabulary = [Counter(words(passage.indexed_text)) for passage in passages]
+def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -> Retrieve:
+    """Find passages of the procedures that the question is probably about, by section and shared words."""
+    vocabulary = [frozenset(words(passage.indexed_text)) for passage in passages]
     spread = Counter(term for terms in vocabulary for term in terms)
     rarity = {term: math.log(1 + len(passages) / count) for term, count in spread.items()}
 
     def search(query: Query) -> Found:
-        procedures = named.find(query.text)
-        if not procedures:
-            return Found(Status.NOT_FOUND, TIER)
-        asked, sections = set(words(query.text)), cues.find(query.text)
+        understood = understand(query, None)
+        asked = set(words(query.text))
+        most = sum(rarity.get(term, 0.0) for term in asked) or 1.0
         scored: list[tuple[float, int]] = []
         for place, passage in enumerate(passages):
-            if passage.document_id in procedures:
-                shared = sum(rarity[term] for term in asked if term in vocabulary[place])
-                cued = CUE_WEIGHT * (passage.section in sections)
-                scored.append((10.0 * procedures[passage.document_id] + shared + cued, -place))
+            if passage.document_id in understood.documents and _holds(passage, understood):
+                shared = sum(rarity[term] for term in asked & vocabulary[place]) / most
+                weight = understood.documents[passage.document_id] + understood.sections.get(
+                    (passage.document_id, passage.section), 0.0
+                )
+                scored.append((weight + shared, -place))
         scored.sort(reverse=True)
-        best = scored[0][0] if scored else 1.0
-        hits = tuple(Hit(passages[-place], score / best) for score, place in scored[: query.limit])
-        return Found(Status.FOUND if hits else Status.NOT_FOUND, TIER, hits)
+        hits = tuple(Hit(passages[-place], score) for score, place in scored[: query.limit])
+        confidence = judge.probability(understood, hits)
+        if hits and confidence >= judge.threshold:
+            return Found(Status.FOUND, TIER, hits, confidence=confidence)
+        return Found(Status.NOT_FOUND, TIER, confidence=confidence)
 
     return search
+
+
+def _holds(passage: Passage, query: Query) -> bool:
+    return not query.territories or passage.territory in query.territories
 
 
 def _own_phrases(procedure: Procedure) -> list[str]:

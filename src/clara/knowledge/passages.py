@@ -4,10 +4,12 @@ A fact is the smallest thing with evidence of its own, so a citation points at e
 found best: docs/decisions/0003 has the figures against groups of 300, 600 and 1,000 characters.
 """
 
+import json
 from dataclasses import asdict
 from datetime import date
 
-from clara.knowledge.procedure import Fact, Procedure, Section
+from clara.knowledge.figures import as_json
+from clara.knowledge.procedure import Certainty, Fact, Procedure, Section
 from clara.retrieval.passage import Passage
 
 CORPUS = "clara"
@@ -15,12 +17,15 @@ COLLECTION = "curado"
 
 
 def passages_of(procedure: Procedure, today: date) -> list[Passage]:
-    """Cut a procedure into passages, in the editor's order; unverified, future and expired facts are left out."""
+    """Cut a procedure into passages, in the editor's order; unverified and expired facts are left out.
+
+    Facts that become true later are in, with their days: the search leaves them out until then.
+    """
     return [
         _passage(procedure, section, fact, place)
         for section in procedure.sections
         for place, fact in enumerate(section.facts, 1)
-        if fact.published(today)
+        if fact.certainty is not Certainty.UNVERIFIED and not fact.expired(today)
     ]
 
 
@@ -37,7 +42,12 @@ def _passage(procedure: Procedure, section: Section, fact: Fact, place: int) -> 
         territory=fact.territory,
         metadata={
             "place": place,
+            "kind": fact.kind.value,
             "certainty": fact.certainty.value,
+            "values": [json.loads(as_json(figure)) for figure in sorted(fact.values, key=str)],
+            "conditions": list(fact.conditions),
+            "valid_from": fact.valid_from.isoformat() if fact.valid_from else None,
+            "valid_until": fact.valid_until.isoformat() if fact.valid_until else None,
             "sources": [asdict(source) for source in fact.sources],
             "legal_basis": [asdict(basis) for basis in fact.legal_basis],
         },

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
+from clara.knowledge.figures import Figure, FigureKind
+
 
 class Certainty(StrEnum):
     """How well a fact is supported."""
@@ -13,6 +15,43 @@ class Certainty(StrEnum):
     TWO_SOURCES = "two_sources"
     SECONDARY = "secondary"
     UNVERIFIED = "unverified"
+
+
+class FactKind(StrEnum):
+    """What sort of statement a fact is."""
+
+    AMOUNT = "amount"
+    FEE = "fee"
+    DATE = "date"
+    DEADLINE = "deadline"
+    PHONE = "phone"
+    URL = "url"
+    FORM = "form"
+    AGE = "age"
+    PERCENTAGE = "percentage"
+    CONDITION = "condition"
+    STATEMENT = "statement"
+
+
+# The figures one of which a fact of the kind must hold; kinds that are not named here need none.
+NEEDED_FIGURES: Mapping[FactKind, frozenset[FigureKind]] = {
+    FactKind.AMOUNT: frozenset({FigureKind.AMOUNT}),
+    FactKind.FEE: frozenset({FigureKind.AMOUNT}),
+    FactKind.DATE: frozenset({FigureKind.DATE}),
+    FactKind.DEADLINE: frozenset({FigureKind.PERIOD, FigureKind.DATE, FigureKind.TIME, FigureKind.COUNT}),
+    FactKind.PHONE: frozenset({FigureKind.PHONE}),
+    FactKind.URL: frozenset({FigureKind.URL, FigureKind.EMAIL}),
+    FactKind.FORM: frozenset({FigureKind.FORM}),
+    FactKind.AGE: frozenset({FigureKind.AGE}),
+    FactKind.PERCENTAGE: frozenset({FigureKind.PERCENTAGE}),
+}
+
+
+class ProcedureKind(StrEnum):
+    """Something to apply for, or help that is there at once."""
+
+    PROCEDURE = "procedure"
+    HELP_LINE = "help_line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +74,19 @@ class LegalBasis:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One statement that can be shown with its evidence."""
+    """One statement that can be shown with its evidence.
+
+    `values` are the figures of the text, normalised. `conditions` are ids of facts of the same procedure that must be said
+    with this one, because alone it would mislead.
+    """
 
     id: str
     text: str
     certainty: Certainty
     sources: tuple[Source, ...]
+    kind: FactKind = FactKind.STATEMENT
+    values: frozenset[Figure] = frozenset()
+    conditions: tuple[str, ...] = ()
     legal_basis: tuple[LegalBasis, ...] = ()
     territory: str = "ES"
     valid_from: date | None = None
@@ -51,7 +97,11 @@ class Fact:
         if self.certainty is Certainty.UNVERIFIED:
             return False
         started = self.valid_from is None or self.valid_from <= today
-        return started and (self.valid_until is None or today <= self.valid_until)
+        return started and not self.expired(today)
+
+    def expired(self, today: date) -> bool:
+        """Whether the last day on which the fact is true has passed."""
+        return self.valid_until is not None and self.valid_until < today
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +123,10 @@ class Procedure:
     sections: tuple[Section, ...]
     vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     closed_on: date | None = None
+    kind: ProcedureKind = ProcedureKind.PROCEDURE
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Every fact, in the editor's order."""
+        return tuple(fact for section in self.sections for fact in section.facts)

@@ -25,6 +25,6 @@ def test_nothing_known() -> None:
 
 
 def test_real_directory(real: Any) -> None:
-    """On the real data the directory has all nine procedures."""
+    """On the real data the directory has all procedures, in order."""
     found = directory(real.passages)(Query("", "clara"))
     assert [hit.passage.document_id for hit in found.hits] == sorted(real.catalogue.procedures)

@@ -1,30 +1,31 @@
 """Tests of cutting procedures into passages."""
 
 import json
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
+from unit_builders import fact_of
+from unit_builders import procedure_of as made_of
+
+from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.passages import CORPUS, passages_of
-from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
+from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, Section, Source
 
 TODAY = date(2026, 11, 21)
-SOURCE = Source("https://sede.example/nie", "2026-07", "sin fecha", official=True)
 
 
 def fact(place: int, **changes: object) -> Fact:
     """Make a fact of the section on deadlines."""
-    plain = Fact(f"nie-plazos-{place:02}", f"Hecho número {place}.", Certainty.OFFICIAL, (SOURCE,))
-    return replace(plain, **changes)
+    return fact_of(f"nie-plazos-{place:02}", f"Hecho número {place}.", **changes)
 
 
 def procedure_of(*facts: Fact) -> Procedure:
     """Make a procedure with one section."""
-    return Procedure("nie", {"es": "NIE", "en": "the NIE"}, "Policía", (Section("plazos", "Plazos y fechas", facts),))
+    return made_of("nie", name={"es": "NIE", "en": "the NIE"}, sections=(Section("plazos", "Plazos y fechas", facts),))
 
 
-def test_one_for_each_published_fact() -> None:
-    """Each fact that may be told is one passage, in the editor's order; the others are left out."""
+def test_one_for_each_fact_to_tell() -> None:
+    """Each fact that may be told today or later is one passage, in the editor's order; the others are left out."""
     made = passages_of(
         procedure_of(
             fact(1),
@@ -33,24 +34,40 @@ def test_one_for_each_published_fact() -> None:
             fact(4, valid_until=TODAY - timedelta(1)),
             fact(5, valid_from=TODAY, valid_until=TODAY),
             fact(6, certainty=Certainty.SECONDARY),
+            fact(7, certainty=Certainty.UNVERIFIED, valid_from=TODAY + timedelta(1)),
         ),
         TODAY,
     )
-    assert [passage.id for passage in made] == ["nie-plazos-01", "nie-plazos-05", "nie-plazos-06"]
+    assert [passage.id for passage in made] == ["nie-plazos-01", "nie-plazos-03", "nie-plazos-05", "nie-plazos-06"]
 
 
 def test_everything_a_passage_says() -> None:
-    """A passage has its fact's text under the Spanish name and the section's title, with evidence and territory."""
-    basis = LegalBasis("BOE-A-2000-544", "artículo 4")
-    (passage,) = passages_of(procedure_of(fact(1, legal_basis=(basis,), territory="ES-MD")), TODAY)
+    """A passage has its fact's text under the Spanish name and the section's title, with evidence, days and territory."""
+    told = fact(
+        1,
+        kind=FactKind.FEE,
+        values=frozenset({Figure(FigureKind.PERIOD, 2.0, "month"), Figure(FigureKind.AMOUNT, 9.84, "EUR")}),
+        conditions=("nie-plazos-02",),
+        legal_basis=(LegalBasis("BOE-A-2000-544", "artículo 4"),),
+        sources=(Source("https://sede.example/nie", "2026-07", "sin fecha", official=True),),
+        territory="ES-MD",
+        valid_until=date(2026, 12, 31),
+    )
+    (passage,) = passages_of(procedure_of(told), TODAY)
     assert (passage.corpus, passage.document_id, passage.section) == (CORPUS, "nie", "plazos")
     assert passage.heading == ("NIE", "Plazos y fechas")
     assert (passage.text, passage.language, passage.territory) == ("Hecho número 1.", "es", "ES-MD")
-    assert passage.metadata["certainty"] == "official"
-    assert passage.metadata["legal_basis"] == [{"norm": "BOE-A-2000-544", "provision": "artículo 4"}]
-    assert passage.metadata["sources"] == [
-        {"url": "https://sede.example/nie", "seen_on": "2026-07", "dated": "sin fecha", "official": True}
-    ]
+    assert passage.metadata == {
+        "place": 1,
+        "kind": "fee",
+        "certainty": "official",
+        "values": [{"kind": "amount", "value": 9.84, "unit": "EUR"}, {"kind": "period", "value": 2, "unit": "month"}],
+        "conditions": ["nie-plazos-02"],
+        "valid_from": None,
+        "valid_until": "2026-12-31",
+        "sources": [{"url": "https://sede.example/nie", "seen_on": "2026-07", "dated": "sin fecha", "official": True}],
+        "legal_basis": [{"norm": "BOE-A-2000-544", "provision": "artículo 4"}],
+    }
 
 
 def test_place_is_the_editors() -> None:
@@ -72,15 +89,14 @@ def test_nothing_published() -> None:
 
 
 def test_real_passages(real: Any) -> None:
-    """In the real data there is one passage for each published fact, its metadata is JSON, and all show a source."""
-    published = {
+    """In the real data there is a passage for each fact with a source that has not expired; all show one, and are JSON."""
+    told = {
         fact.id
         for procedure in real.catalogue.procedures.values()
-        for section in procedure.sections
-        for fact in section.facts
-        if fact.published(TODAY)
+        for fact in procedure.facts
+        if fact.certainty is not Certainty.UNVERIFIED and not fact.expired(TODAY)
     }
-    assert sorted(passage.id for passage in real.passages) == sorted(published)
+    assert sorted(passage.id for passage in real.passages) == sorted(told)
     for passage in real.passages:
         assert json.loads(json.dumps(passage.metadata)) == passage.metadata
         assert passage.metadata["sources"], passage.id

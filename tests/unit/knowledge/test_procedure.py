@@ -5,8 +5,10 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from unit_builders import fact_of, procedure_of
 
-from clara.knowledge.procedure import Certainty, Fact
+from clara.knowledge.figures import FigureKind
+from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, Fact, FactKind
 
 TODAY = date(2026, 11, 21)
 YESTERDAY, TOMORROW = TODAY - timedelta(1), TODAY + timedelta(1)
@@ -14,7 +16,7 @@ YESTERDAY, TOMORROW = TODAY - timedelta(1), TODAY + timedelta(1)
 
 def fact(certainty: Certainty = Certainty.OFFICIAL, start: date | None = None, end: date | None = None) -> Fact:
     """Make a fact with this support and these days."""
-    return Fact("nie-plazos-01", "La cita es gratis.", certainty, (), valid_from=start, valid_until=end)
+    return fact_of(certainty=certainty, valid_from=start, valid_until=end)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,29 @@ def test_unverified_on_no_day(today: date, start: date | None, end: date | None)
 def test_days_around_a_period(start: date, length: int, offset: int) -> None:
     """A fact is told on a day exactly when the day lies between its first and its last."""
     assert fact(start=start, end=start + timedelta(length)).published(start + timedelta(offset)) is (0 <= offset <= length)
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        pytest.param(None, False, id="never"),
+        pytest.param(YESTERDAY, True, id="yesterday"),
+        pytest.param(TODAY, False, id="last-day"),
+        pytest.param(TOMORROW, False, id="tomorrow"),
+    ],
+)
+def test_expired(end: date | None, expected: bool) -> None:
+    """A fact has expired from the day after its last; whether it is published makes no difference."""
+    assert fact(Certainty.UNVERIFIED, end=end).expired(TODAY) is expected
+
+
+def test_facts_of_a_procedure() -> None:
+    """The facts of a procedure are those of its sections, in the editor's order."""
+    names = ["nie-plazos-02", "nie-plazos-01", "nie-identidad-01"]
+    assert [fact.id for fact in procedure_of("nie", *map(fact_of, names)).facts] == names
+
+
+def test_needed_figures() -> None:
+    """Only statements and conditions need no figure."""
+    assert set(FactKind) - NEEDED_FIGURES.keys() == {FactKind.STATEMENT, FactKind.CONDITION}
+    assert NEEDED_FIGURES[FactKind.FEE] == {FigureKind.AMOUNT}

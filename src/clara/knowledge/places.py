@@ -1,0 +1,199 @@
+"""Places of Spain: recognising where a person writes from, and which facts hold there."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from clara.knowledge.faults import DataError, Fault, read_document, validator_of
+from clara.knowledge.words import Phrases, words
+
+STATE = "ES"
+
+
+class Level(StrEnum):
+    """How wide a territory is."""
+
+    STATE = "state"
+    COMUNIDAD = "comunidad"
+    PROVINCE = "province"
+    MUNICIPALITY = "municipality"
+
+
+_NARROWNESS = {level: place for place, level in enumerate(Level)}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A territory. `code` is ISO 3166-2, for a municipality that of its province, a slash and the INE code.
+
+    `ambiguous` names are also ordinary words, surnames or places elsewhere: they count where something shows that a place is
+    meant, which is a capital letter, a word like "en" or "desde" before it, or a message that says nothing else.
+    """
+
+    code: str
+    level: Level
+    name: str
+    within: str | None
+    aliases: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What shows that the name of a place means none here, so that it is passed over.
+
+    `names` are longer and hold one ("Cartagena de Indias"); `before` stands before one ("calle Toledo"), `behind` right
+    behind one ("Valencia, Venezuela").
+    """
+
+    names: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+
+# Words after which even an ambiguous name is a place, by language.
+_CUES = frozenset(
+    words(
+        "en de desde a hacia por vivo vive vivimos soy ciudad provincia ayuntamiento municipio extranjería "
+        "in from near at to live living "
+        "à depuis habite ville "
+        "în din locuiesc "
+        "em do da moro cidade "
+        "visc ciutat "
+        "в у из із з с до город городе місто місті "
+        "في من إلى مدينة أسكن أعيش أقيم ساكن مقيم "
+        "在 住 于 到 去 从 来 "
+    )
+)
+_CUES_BEHIND = frozenset("市省")
+# Between a street and its name, and between a place and its country.
+_OF = frozenset(words("de del d la las los el the des du"))
+_IN = frozenset(words("en in au em în в у في"))
+# Arabic writes "in", "to", "and" as a letter of the word; Slavic names change their ending with the case.
+_ARABIC_PREFIX = re.compile(r"^(?:و?[بل]|و)(?=\w{3})")
+_CYRILLIC_ENDING = re.compile(r"(?<=\w{4})(?:ою|ею|єю|ои|еи|ом|ем|е|і|у|а|ы|и|ю)$")
+# Cut as `words` cuts, which see; here the capitals stay.
+_WRITTEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_SENTENCE_BEGINS = re.compile(r"(?:^|[.!?…¿¡])\s*$")
+
+
+class Places:
+    """All known places: finding one in a text, and the wider territories around it."""
+
+    def __init__(self, places: Iterable[Place], elsewhere: Elsewhere | None = None) -> None:
+        other = elsewhere or Elsewhere()
+        self.by_code: Mapping[str, Place] = {place.code: place for place in places}
+        entries = {(name, place.code) for place in self.by_code.values() for name in (place.name, *place.aliases)}
+        # A name that means a place elsewhere has no code: being longer, it hides the one that it holds.
+        self._names = Phrases([*sorted(entries), *((name, "") for name in other.names)])
+        self._before = frozenset(word for entry in other.before for word in words(entry))
+        self._behind = Phrases((entry, True) for entry in other.behind)
+        known = [name for name, _ in entries] + [*other.names, *other.behind]
+        self._known = frozenset(word for name in known for word in words(name))
+
+    def territory_of(self, text: str) -> Place | None:
+        """Give the place that a text names first, the narrowest of that name; None when it names none but Spain."""
+        written = list(_WRITTEN.finditer(_without_accents(text)))
+        asked = [self._bare(word[0].casefold()) for word in written]
+        abroad = {start for start, _, _ in self._behind.find(asked)}
+        found: dict[int, list[Place]] = {}
+        for start, end, code in self._names.find(asked):
+            place = self.by_code.get(code)
+            if place is None or place.level is Level.STATE or self._elsewhere(asked, start, end, abroad):
+                continue
+            if not place.ambiguous or _announced(asked, written, start, end):
+                found.setdefault(start, []).append(place)
+        if not found:
+            return None
+        return max(found[min(found)], key=lambda place: _NARROWNESS[place.level])
+
+    def around(self, code: str) -> list[str]:
+        """Give the codes of the territories that hold a place, narrowest first: itself, province, comunidad, state."""
+        codes: list[str] = []
+        place = self.by_code.get(code)
+        while place is not None:
+            codes.append(place.code)
+            place = self.by_code.get(place.within or (STATE if place.code != STATE else ""))
+        return codes
+
+    def _elsewhere(self, asked: Sequence[str], start: int, end: int, abroad: Set[int]) -> bool:
+        if end in abroad or (end + 1 in abroad and asked[end] in _IN):
+            return True
+        before = start - 1
+        while before >= 0 and asked[before] in _OF:
+            before -= 1
+        return before >= 0 and asked[before] in self._before
+
+    def _bare(self, word: str) -> str:
+        if word in self._known:
+            return word
+        stem = _CYRILLIC_ENDING.sub("", word)
+        bare = (_ARABIC_PREFIX.sub("", word), stem, f"{stem}а", f"{stem}я", f"{stem}ь")
+        return next((form for form in bare if form in self._known), word)
+
+
+def _announced(asked: Sequence[str], written: Sequence[re.Match[str]], start: int, end: int) -> bool:
+    """Whether something shows that a place is meant by the words from `start` to `end`."""
+    if end - start == len(asked) or (start > 0 and asked[start - 1] in _CUES):
+        return True
+    if end < len(asked) and asked[end] in _CUES_BEHIND:
+        return True
+    prefixed = asked[start] != written[start][0] and written[start][0][0] in "بل"
+    return prefixed or _capitals(written[start], written[end - 1])
+
+
+def _capitals(first: re.Match[str], last: re.Match[str]) -> bool:
+    """Whether a name has its capitals for being a name: not for beginning a sentence, nor in a shouted message."""
+    text = first.string
+    if text.isupper() or not (first[0][0].isupper() and last[0][0].isupper()):
+        return False
+    return not _SENTENCE_BEGINS.search(text[: first.start()]) or not text[last.end() :].lstrip()[:1].isalnum()
+
+
+def _without_accents(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
+
+
+def read_places(folder: Path) -> Places:
+    """Read `folder`/places.json. Raises DataError naming every fault."""
+    document, faults = read_document(
+        folder / "places.json", "places.json", validator_of(folder / "schema" / "places.schema.json")
+    )
+    if document is None:
+        raise DataError(faults)
+    if faults := list(_faults(document["places"])):
+        raise DataError(faults)
+    listed = (
+        Place(
+            code=entry["code"],
+            level=Level(entry["level"]),
+            name=entry["name"],
+            within=entry.get("within"),
+            aliases=tuple(entry.get("aliases", ())),
+            ambiguous=entry.get("ambiguous", False),
+        )
+        for entry in document["places"]
+    )
+    return Places(listed, Elsewhere(**{name: tuple(entries) for name, entries in document["elsewhere"].items()}))
+
+
+def _faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+    levels = {entry["code"]: Level(entry["level"]) for entry in entries}
+    seen: set[str] = set()
+    if STATE not in levels:
+        yield Fault("places.json", "$.places", f"the state is missing; add the place with the code '{STATE}'")
+    for number, entry in enumerate(entries):
+        where = f"$.places[{number}]"
+        if entry["code"] in seen:
+            yield Fault("places.json", f"{where}.code", f"'{entry['code']}' appears twice; merge the two")
+        seen.add(entry["code"])
+        within = entry.get("within")
+        if within is not None and within not in levels:
+            yield Fault("places.json", f"{where}.within", f"no place has the code '{within}'; correct it")
+        elif within is not None and _NARROWNESS[levels[within]] >= _NARROWNESS[levels[entry["code"]]]:
+            yield Fault("places.json", f"{where}.within", f"'{within}' is not wider than '{entry['code']}'; correct it")

@@ -1,0 +1,84 @@
+"""Typical questions, in people's own words: the keys by which situations, misspellings and other languages are understood.
+
+Each belongs to a procedure and a section of it, the section of the one fact that answers it, or the procedure as a whole
+(`section` empty); or to no procedure at all: a thing that people ask and that is not in this catalogue, by topic.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clara.knowledge.faults import Fault, read_document, validator_of
+
+# The document that questions outside the catalogue belong to.
+OUTSIDE = "outside"
+# The block of questions about a procedure as a whole, and its matters on which there are no facts.
+GENERAL = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class TypicalQuestion:
+    """One question as a person would put it. `procedure` is OUTSIDE for what the catalogue does not hold."""
+
+    id: str
+    text: str
+    language: str
+    procedure: str
+    section: str
+
+
+def read_questions(
+    folder: Path, facts: Mapping[str, Mapping[str, str]], broken: Set[str] = frozenset()
+) -> tuple[list[TypicalQuestion], list[Fault]]:
+    """Read `folder`/questions; `facts` are the sections by fact id of each procedure. Gives the questions and every fault.
+
+    What questions refer to is not checked for `broken` procedures, whose facts are not known. A procedure without a file has
+    no questions: that is for the check of the knowledge to report.
+    """
+    schemas = {name: validator_of(folder / "schema" / f"{name}.schema.json") for name in ("questions", "outside")}
+    questions: list[TypicalQuestion] = []
+    faults: list[Fault] = []
+    for path in sorted((folder / "questions").glob("*.json")):
+        file = f"questions/{path.name}"
+        document, problems = read_document(path, file, schemas["outside" if path.stem == OUTSIDE else "questions"])
+        faults += problems
+        if document is not None:
+            faults += _reference_faults(file, path.stem, document, facts) if path.stem not in broken else ()
+            questions += _questions(path.stem, document, facts.get(path.stem, {}))
+    return questions, [*faults, *_repeated(questions)]
+
+
+def _questions(stem: str, document: Mapping[str, Any], facts: Mapping[str, str]) -> Iterator[TypicalQuestion]:
+    blocks = document["topics"] if stem == OUTSIDE else document["sections"] | document.get("facts", {})
+    for block, by_language in {GENERAL: document.get(GENERAL, {}), **blocks}.items():
+        section = "" if block == GENERAL else facts.get(block, block)
+        for language, texts in by_language.items():
+            for number, text in enumerate(texts, 1):
+                yield TypicalQuestion(f"{stem}/{block}/{language}/{number:02d}", text, language, stem, section)
+
+
+def _reference_faults(
+    file: str, stem: str, document: Mapping[str, Any], facts: Mapping[str, Mapping[str, str]]
+) -> Iterator[Fault]:
+    if stem == OUTSIDE:
+        return
+    if document["procedure"] != stem:
+        yield Fault(file, "$.procedure", f"is '{document['procedure']}' but the file is named '{stem}'; make them equal")
+    if stem not in facts:
+        yield Fault(file, "file", f"there is no tramites/{stem}.json; rename the file or add the procedure")
+        return
+    for section in document["sections"]:
+        if section not in facts[stem].values():
+            yield Fault(file, f"$.sections.{section}", f"tramites/{stem}.json has no section '{section}'; move its questions")
+    for fact in document.get("facts", {}):
+        if fact not in facts[stem]:
+            yield Fault(file, f"$.facts.{fact}", f"tramites/{stem}.json has no fact '{fact}'; move its questions")
+
+
+def _repeated(questions: list[TypicalQuestion]) -> Iterator[Fault]:
+    seen: dict[str, TypicalQuestion] = {}
+    for question in questions:
+        first = seen.setdefault(" ".join(question.text.casefold().split()), question)
+        if first is not question:
+            yield Fault(f"questions/{question.procedure}.json", question.id, f"the same question as {first.id}; keep one")
