@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
+from zipfile import BadZipFile
 
 import structlog
 
@@ -17,16 +17,20 @@ from clara.conversation.writing import ExtractiveWriter
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
-from clara.knowledge.guiding import guided
+from clara.knowledge.faults import DataError, Fault
+from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
-from clara.knowledge.keyword import NamedProcedures, SectionCues, keyword
+from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import CORPUS, passages_of
+from clara.knowledge.placing import current, located, madrid_today
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import TIER as HYBRID
-from clara.retrieval.hybrid import hybrid
+from clara.retrieval.hybrid import Understand, hybrid
+from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.measured import RetrievalMetrics, measured
 from clara.retrieval.passage import Found, Passage, Query, Retrieve
 from clara.retrieval.ports import IndexUnavailableError
+from clara.retrieval.remembered import RememberingEmbedder, read_vectors
 from clara.retrieval.tiers import Tier, tiers
 from clara.settings import Settings, load_settings, resources
 
@@ -71,7 +75,12 @@ class Knowledge:
     catalogue: Catalogue
     passages: tuple[Passage, ...]
     named: NamedProcedures
-    cues: SectionCues
+    intent: IntentModel
+
+    @property
+    def understand(self) -> Understand:
+        """Give what tells which procedures and sections a question is about."""
+        return understanding(self.intent.intent, self.named)
 
     @property
     def names(self) -> dict[str, dict[str, str]]:
@@ -79,15 +88,17 @@ class Knowledge:
         return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
 
 
-def read_knowledge() -> Knowledge:
-    """Read and check data/. Raises CatalogueError."""
+def read_knowledge(*, with_questions: bool = False) -> Knowledge:
+    """Read and check data/; typical questions only when asked for. Raises DataError."""
     data = resources() / "data"
-    catalogue = read_catalogue(data)
-    today = datetime.now(UTC).date()
-    passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, today)]
-    cues = json.loads((data / "section_cues.json").read_text("utf-8"))
-    cues.pop("$comment", None)
-    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), SectionCues(cues))
+    catalogue = read_catalogue(data, with_questions=with_questions)
+    passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, madrid_today())]
+    try:
+        intent = read_intent(data / "intent.npz")
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training`"
+        raise DataError([Fault("intent.npz", "file", remedy)]) from error
+    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
 
 
 class Services:
@@ -129,6 +140,11 @@ class Services:
         embedder = self.embedder.get()
         return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions)
 
+    def passage_embedder(self) -> RememberingEmbedder:
+        """Build what embeds passages: it knows the vectors that the release carries."""
+        embedder = self.embedder.get()
+        return RememberingEmbedder(embedder, read_vectors(resources() / "data" / "vectors.npz", embedder.model))
+
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
         from clara.adapters.postgres.engine import check_server, translated
@@ -157,7 +173,12 @@ class Services:
             chain.insert(0, self._hybrid_tier() if self.database_url else self._out(self._outage))
         if not self.settings.rag_fallback_chain:
             chain = chain[:1]
-        return self._measured(tiers(chain, _log_outage))
+        return self._finished(tiers(chain, _log_outage))
+
+    def tier(self, name: str) -> Retrieve:
+        """Give one tier of the chain alone, for measuring it."""
+        tiers_by_name = {HYBRID: self._hybrid_tier, KEYWORD: self._keyword_tier, DIRECTORY: self._directory_tier}
+        return self._finished(tiers_by_name[name]().retrieve)
 
     def _build_safe_retriever(self) -> Retrieve:
         """Assemble the chain without database and model, for a message that keeps breaking the other one.
@@ -165,10 +186,12 @@ class Services:
         The search that is left out counts as an outage: what it would have found is unknown.
         """
         left_out = self._out("left out, because this message failed before")
-        return self._measured(tiers([left_out, self._keyword_tier(), self._directory_tier()], _log_outage))
+        return self._finished(tiers([left_out, self._keyword_tier(), self._directory_tier()], _log_outage))
 
-    def _measured(self, retrieve: Retrieve) -> Retrieve:
-        return measured(retrieve, self.metrics) if self.settings.rag_metrics_enabled else retrieve
+    def _finished(self, retrieve: Retrieve) -> Retrieve:
+        """Keep a chain to what holds today and where the person lives, and measure it."""
+        kept = located(current(retrieve, madrid_today), self.knowledge.get().catalogue.places)
+        return measured(kept, self.metrics) if self.settings.rag_metrics_enabled else kept
 
     def index(self) -> "PostgresIndex":
         """Build the search index for the embedder's vectors."""
@@ -178,9 +201,8 @@ class Services:
         return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions)
 
     def _hybrid_tier(self) -> Tier:
-        knowledge = self.knowledge.get()
-        search = hybrid(self.embedder.get(), self.index(), read_calibration().confident)
-        return Tier(HYBRID, guided(search, knowledge.named, knowledge.cues))
+        understand = self.knowledge.get().understand
+        return Tier(HYBRID, hybrid(self.embedder.get(), self.index(), read_calibration(HYBRID), understand))
 
     def _out(self, reason: str) -> Tier:
         def refuse(_query: Query) -> Found:
@@ -190,7 +212,7 @@ class Services:
 
     def _keyword_tier(self) -> Tier:
         knowledge = self.knowledge.get()
-        return Tier(KEYWORD, keyword(knowledge.passages, knowledge.named, knowledge.cues))
+        return Tier(KEYWORD, keyword(knowledge.passages, knowledge.understand, read_calibration(KEYWORD)))
 
     def _directory_tier(self) -> Tier:
         return Tier(DIRECTORY, directory(self.knowledge.get().passages))
@@ -208,15 +230,16 @@ class Services:
                 LocalLanguageIdentifier(LANGUAGES),
             ),
             commands=Commands(texts),
-            writer=ExtractiveWriter(texts, names),
+            writer=ExtractiveWriter(texts, names, self.knowledge.get().passages),
             names=names,
+            places=self.knowledge.get().catalogue.places,
             human_contact=self.settings.clara_human_contact,
         )
 
 
-def read_calibration() -> Calibration:
-    """Read the model that decides whether the evidence is good enough."""
-    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))
+def read_calibration(tier: str) -> Calibration:
+    """Read the model that decides whether the evidence of a tier is good enough."""
+    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))["tiers"][tier]
     return Calibration(stored["weights"], stored["intercept"], stored["threshold"])
 
 

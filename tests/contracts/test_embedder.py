@@ -2,14 +2,23 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clara.adapters.local.embedder import LocalEmbedder
 from clara.retrieval.ports import Embedder, Role
+from clara.retrieval.remembered import RememberingEmbedder, digest_of
 
-EMBEDDERS = {"local": LocalEmbedder()}
+LOCAL = LocalEmbedder()
+KNOWN = ["hola", "空", "el padrón", " \t\n", "La tasa del NIE es de 9,84 €."]
+REMEMBERED = {
+    digest_of(text, role): np.array(vector, dtype=np.float16)
+    for role in ("query", "passage")
+    for text, vector in zip(KNOWN, LOCAL.embed(KNOWN, role), strict=True)
+}
+EMBEDDERS = {"local": LOCAL, "remembering": RememberingEmbedder(LOCAL, REMEMBERED)}
 
 
 @pytest.fixture(params=sorted(EMBEDDERS))

@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from clara.adapters.postgres.search import PostgresIndex, space_id
 from clara.bootstrap import Services
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import CORPUS
-from clara.retrieval.passage import Passage, Query
+from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.ports import IndexUnavailableError, Role
 
 TEXTS = {
@@ -119,15 +120,113 @@ def test_scores_are_fused_by_min_max(index: PostgresIndex) -> None:
     assert hits["a"].coverage == pytest.approx(0.0)
 
 
-def test_named_documents_gain_score_and_sections_count_only_inside_them(index: PostgresIndex) -> None:
-    """A document that the question names rises by .5, and by .3 more in a section it asks for."""
-    plain = Query("xyz", "small", limit=10, sections=("plazos",))
-    named = Query("xyz", "small", limit=10, documents=("doc-d",), sections=("plazos",))
-    before = {hit.passage.id: hit.score for hit in index.search(plain, [1.0, 0.0, 0.0, 0.0])}
-    after = {hit.passage.id: hit.score for hit in index.search(named, [1.0, 0.0, 0.0, 0.0])}
-    assert before["d"] == pytest.approx(0.0)
-    assert after["d"] == pytest.approx(0.8)
-    assert after["a"] == pytest.approx(before["a"])
+def test_weights_are_added(index: PostgresIndex) -> None:
+    """A document's passages gain its weight, those of a section of it that section's too, and nothing else changes."""
+    east = [1.0, 0.0, 0.0, 0.0]
+    meant = Query(
+        "xyz",
+        "small",
+        limit=10,
+        documents={"doc-d": 0.5, "doc-c": 0.25},
+        sections={("doc-d", "plazos"): 0.375, ("doc-c", "other"): 9.0, ("doc-b", "plazos"): 9.0, ("doc-x", "plazos"): 9.0},
+    )
+    hits = index.search(meant, east)
+    assert {hit.passage.id: hit.score for hit in hits} == pytest.approx({"a": 0.7, "b": 0.0, "c": 0.25, "d": 0.875})
+    assert [hit.passage.id for hit in hits] == ["d", "a", "c", "b"]
+    plain = index.search(Query("xyz", "small", limit=10), east)
+    assert {hit.passage.id: hit.score for hit in plain} == pytest.approx({"a": 0.7, "b": 0.0, "c": 0.0, "d": 0.0})
+
+
+def test_meant_documents_join_the_candidates(engine: Engine) -> None:
+    """A document that the question is about is found though neither its words nor its vector come near."""
+    embedder = RandomEmbedder()
+    crowd = [replace(passage("a", "crowd"), id=f"p{number:03}", document_id=f"d{number}") for number in range(150)]
+    crowd = [replace(one, text=f"padrón {one.id}") for one in crowd]
+    far = Passage("far", "crowd", "curado", "far", "plazos", (), TEXTS["d"], "es")
+    ingest("crowd", [*crowd, far], PostgresPassages(engine, embedder.model, 16), embedder)
+    index, (vector,) = PostgresIndex(engine, embedder.model, 16), embedder.embed(["padrón p001"], "query")
+    plain = index.search(Query("padrón", "crowd", limit=100), vector)
+    meant = index.search(Query("padrón", "crowd", limit=100, documents={"far": 2.0}), vector)
+    assert len(plain) == len(meant) == 100
+    assert "far" not in {hit.passage.id for hit in plain}
+    assert meant[0].passage.id == "far"
+    (own,) = embedder.embed([far.indexed_text], "passage")
+    assert meant[0].cosine == pytest.approx(sum(a * b for a, b in zip(vector, own, strict=True)), abs=1e-4)
+    assert 2.0 <= meant[0].score <= 2.7
+
+
+@pytest.fixture
+def spread(engine: Engine) -> PostgresIndex:
+    """An index of three documents: twelve passages of one and two of another for the state, two of a third for two places."""
+    embedder = RandomEmbedder()
+    base = passage("a", "spread")
+    many = [replace(base, id=f"many-{number:02}", document_id="many") for number in range(12)]
+    few = [replace(base, id=f"few-{number}", document_id="few") for number in range(2)]
+    local = [replace(base, id=f"local-{code}", document_id="local", territory=code) for code in ("ES-CT", "ES-VC")]
+    texts = [replace(one, text=f"padrón {one.id}") for one in (*many, *few, *local)]
+    ingest("spread", texts, PostgresPassages(engine, embedder.model, 16), embedder)
+    return PostgresIndex(engine, embedder.model, 16)
+
+
+def found(index: PostgresIndex, limit: int, **more: Any) -> list[Hit]:
+    """Search for what every passage says."""
+    return index.search(Query("padrón", "spread", limit=limit, **more), RandomEmbedder().embed(["x"], "query")[0])
+
+
+@pytest.mark.parametrize(
+    ("territories", "expected"),
+    [
+        pytest.param((), {"ES", "ES-CT", "ES-VC"}, id="no-place"),
+        pytest.param(("ES",), {"ES"}, id="state"),
+        pytest.param(("ES-CT", "ES"), {"ES", "ES-CT"}, id="comunidad"),
+        pytest.param(("ES-B/08019", "ES-B", "ES-CT", "ES"), {"ES", "ES-CT"}, id="municipality"),
+        pytest.param(("ES-VC",), {"ES-VC"}, id="without-the-state"),
+        pytest.param(("ES-XX",), set(), id="nowhere"),
+    ],
+)
+def test_only_what_holds_in_the_territories(spread: PostgresIndex, territories: tuple[str, ...], expected: set[str]) -> None:
+    """With territories, only passages that hold in one of them are found, and all of those."""
+    hits = found(spread, 100, territories=territories)
+    assert {hit.passage.territory for hit in hits} == expected
+    assert len(hits) == sum({"ES": 14, "ES-CT": 1, "ES-VC": 1}[territory] for territory in expected)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [
+        pytest.param(1, 1, id="1-of-1"),
+        pytest.param(2, 2, id="ceil-1.5-of-2"),
+        pytest.param(4, 3, id="3-of-4"),
+        pytest.param(5, 4, id="ceil-3.75-of-5"),
+        pytest.param(8, 6, id="6-of-8"),
+        pytest.param(12, 9, id="9-of-12"),
+    ],
+)
+def test_no_document_fills_the_list_alone(spread: PostgresIndex, limit: int, most: int) -> None:
+    """However far ahead one document is, others have a quarter of the list; it still comes first, and order is by score."""
+    hits = found(spread, limit, documents={"many": 5.0, "few": 0.01})
+    names = [hit.passage.document_id for hit in hits]
+    assert len(hits) == limit
+    assert names.count("many") == max(most, limit - 4)
+    assert names[:most] == ["many"] * most
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_document_fills_what_others_leave(spread: PostgresIndex) -> None:
+    """Where there is not enough of others, the document that is ahead has the rest of the list, ordered by score."""
+    hits = found(spread, 16, documents={"many": 5.0})
+    assert [hit.passage.document_id for hit in hits][:12] == ["many"] * 12
+    alone = found(spread, 12, documents={"many": 5.0}, territories=("ES",))
+    assert Counter(hit.passage.document_id for hit in alone) == {"many": 10, "few": 2}
+
+
+@pytest.mark.parametrize("limit", [1, 3, 5, 12, 100])
+def test_best_first(spread: PostgresIndex, limit: int) -> None:
+    """The hits come in the order of their scores, each passage once, no more than wanted."""
+    hits = found(spread, limit, documents={"few": 0.3, "local": 0.2}, sections={("few", "plazos"): 0.1})
+    assert len(hits) == min(limit, 16)
+    assert len({hit.passage.id for hit in hits}) == len(hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 def test_an_unknown_corpus_holds_nothing(index: PostgresIndex) -> None:
@@ -162,11 +261,19 @@ def test_both_indexes_serve_the_statement(engine: Engine) -> None:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("vacuum analyze"))
     event.listen(engine, "before_cursor_execute", explain)
-    index.search(Query("palabra7 palabra8", "many"), embedder.embed(["x"], "query")[0])
+    query = Query(
+        "palabra7 palabra8",
+        "many",
+        documents={"d7": 1.5, "d8": 0.3},
+        sections={("d7", "s"): 0.4},
+        territories=("ES-CT", "ES"),
+    )
+    index.search(query, embedder.embed(["x"], "query")[0])
     plan = "\n".join(plans)
     assert f"Index Scan using hnsw_{space_id('many', embedder.model)}" in plan
     assert "Index Only Scan using pk_postings" in plan
     assert "using pk_lexicon" in plan
+    assert "using ix_passages_corpus_document_id" in plan
     assert "Seq Scan on postings" not in plan
     assert "Seq Scan on embeddings" not in plan
 
@@ -181,6 +288,15 @@ def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[
         assert found.hits[0].passage.document_id == "nie", question
 
 
+def test_before_the_first_ingestion(empty_url: str, services_on: Callable[..., Services]) -> None:
+    """A database that was never filled has judged nothing: the keyword tier answers what it knows."""
+    found = services_on(empty_url).retriever.get()(Query("¿cuánto cuesta el NIE?", CORPUS))
+    assert (found.status, found.tier, found.outages) == ("found", "json_fallback", ())
+
+
+hostile = st.text(st.characters(codec=None), max_size=20) | st.sampled_from(["doc-a", "{x,y}", "'", '"', "\x00", "ES"])
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     question=st.one_of(
@@ -188,9 +304,17 @@ def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[
         st.text(st.characters(codec=None), max_size=50),
         st.sampled_from(["' or 1=1 --", "%s :text {0}", "\\", "\x00", "a & | ! ( )", "'); drop table passages; --", "\ud800"]),
     ),
-    named=st.lists(st.text(max_size=20), max_size=3),
+    documents=st.dictionaries(hostile, st.floats(0, 2), max_size=3),
+    sections=st.dictionaries(st.tuples(hostile, hostile), st.floats(0, 2), max_size=3),
+    territories=st.lists(hostile, max_size=3),
 )
-def test_no_input_changes_the_statement(index: PostgresIndex, question: str, named: list[str]) -> None:
+def test_no_input_changes_the_statement(
+    index: PostgresIndex,
+    question: str,
+    documents: dict[str, float],
+    sections: dict[tuple[str, str], float],
+    territories: list[str],
+) -> None:
     """Whatever is asked, the SQL sent is the template with its two numbers, and the search succeeds."""
     sent: list[str] = []
 
@@ -200,7 +324,8 @@ def test_no_input_changes_the_statement(index: PostgresIndex, question: str, nam
     engine = index._engine
     event.listen(engine, "before_cursor_execute", note)
     try:
-        index.search(Query(question, "small", documents=tuple(named), sections=tuple(named)), [1.0, 0.0, 0.0, 0.0])
+        query = Query(question, "small", documents=documents, sections=sections, territories=tuple(territories))
+        index.search(query, [1.0, 0.0, 0.0, 0.0])
     finally:
         event.remove(engine, "before_cursor_execute", note)
     assert len(set(sent)) == 1

@@ -30,6 +30,7 @@ class Running:
     process: subprocess.Popen[str]
     port: int
     lines: list[str] = field(default_factory=list)
+    follower: Thread | None = None
 
     def printed(self, what: str) -> bool:
         return any(what in line for line in list(self.lines))
@@ -85,20 +86,32 @@ def start(url: str, *options: str, **environment: str) -> Running:
         for line in process.stderr:
             running.lines.append(line)
 
-    Thread(target=follow, daemon=True).start()
-    until(lambda: running.printed("Ctrl-C stops everything"))
+    running.follower = Thread(target=follow, daemon=True)
+    running.follower.start()
+    try:
+        until(lambda: running.printed("Ctrl-C stops everything"))
+    except AssertionError:
+        stop(running, signal.SIGKILL)  # its parts end with it
+        raise
     return running
+
+
+def stop(running: Running, how: signal.Signals) -> None:
+    """End a `clara up` that still runs, and close what it wrote to."""
+    if running.process.poll() is None:
+        running.process.send_signal(how)
+        running.process.wait(20)
+    assert running.follower is not None
+    running.follower.join(20)  # ends when the last part has let go of the pipe
+    assert running.process.stderr is not None
+    running.process.stderr.close()
 
 
 @pytest.fixture
 def demo(knowledge_url: str) -> Iterator[Running]:
     running = start(knowledge_url, "--stand-in")
     yield running
-    if running.process.poll() is None:
-        running.process.send_signal(signal.SIGINT)
-        running.process.wait(20)
-    assert running.process.stderr is not None
-    running.process.stderr.close()
+    stop(running, signal.SIGINT)
 
 
 def test_a_killed_worker_loses_nothing_and_ctrl_c_leaves_nothing(demo: Running, knowledge_url: str) -> None:

@@ -16,16 +16,17 @@ from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
     ],
 )
 def test_a_question_is_answered_with_citations(clara: Clara, question: str, procedure: str, checked: str) -> None:
-    """The reply names the procedure, marks every fact, and gives source and date for every mark."""
+    """The reply names the procedure, marks every fact, and gives source and date for every mark, each page once."""
     sent = clara.say(question, "SM1")
     assert sent.sender == "whatsapp:+15555550100"
     assert sent.recipient == "whatsapp:+34600000001"
     assert procedure in sent.body
-    marks = re.findall(r"^• .*\[(C\d)\]$", sent.body, re.MULTILINE)
-    sources = re.findall(r"^\[(C\d)\] .*https?://\S+ \((.*)\)$", sent.body, re.MULTILINE)
+    marks = re.findall(r"^• .*(\[C\d+\])$", sent.body, re.MULTILINE)
+    sources = re.findall(r"^((?:\[C\d+\] )+).*(https?://\S+) \((.*)\)$", sent.body, re.MULTILINE)
     assert marks
-    assert [mark for mark, _ in sources] == marks
-    assert all(checked in date for _, date in sources)
+    assert sorted(" ".join(cited for cited, _, _ in sources).split()) == sorted(marks)
+    assert len({page for _, page, _ in sources}) == len(sources)
+    assert all(checked in date for _, _, date in sources)
     assert len(sent.body) <= 1_600
     until(lambda: clara.rows("select tier, status, jsonb_array_length(citations) from turns") != [])
     assert clara.rows("select tier, status, jsonb_array_length(citations) from turns") == [("pgvector", "answered", len(marks))]

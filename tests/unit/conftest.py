@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from json import loads
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -12,6 +11,7 @@ import hypothesis.configuration
 import pytest
 
 from clara.adapters.local.language import LocalLanguageIdentifier
+from clara.bootstrap import read_calibration
 from clara.conversation.commands import Commands
 from clara.conversation.journey import Tools
 from clara.conversation.language import LanguageDetector
@@ -20,9 +20,13 @@ from clara.conversation.writing import ExtractiveWriter
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
+from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
-from clara.knowledge.keyword import NamedProcedures, SectionCues, keyword
+from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import CORPUS, passages_of
+from clara.knowledge.placing import current, located
+from clara.retrieval.hybrid import Understand
+from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage, Retrieve
 from clara.retrieval.tiers import Tier, tiers
 from clara.settings import resources
@@ -42,16 +46,22 @@ class Real:
     catalogue: Catalogue
     passages: tuple[Passage, ...]
     named: NamedProcedures
-    cues: SectionCues
+    intent: IntentModel
     names: Mapping[str, Mapping[str, str]]
 
+    @property
+    def understand(self) -> Understand:
+        """Give what tells which procedures and sections a question is about."""
+        return understanding(self.intent.intent, self.named)
+
+    def keyword(self) -> Retrieve:
+        """Assemble the keyword tier alone."""
+        return keyword(self.passages, self.understand, read_calibration(KEYWORD))
+
     def chain(self) -> Retrieve:
-        """Assemble the chain that needs no database and no model."""
-        offline = [
-            Tier(KEYWORD, keyword(self.passages, self.named, self.cues)),
-            Tier(DIRECTORY, directory(self.passages)),
-        ]
-        return tiers(offline, lambda _tier, _error: None)
+        """Assemble the chain that needs no database and no embedder."""
+        offline = [Tier(KEYWORD, self.keyword()), Tier(DIRECTORY, directory(self.passages))]
+        return located(current(tiers(offline, lambda _tier, _error: None), lambda: TODAY), self.catalogue.places)
 
 
 @pytest.fixture(scope="session")
@@ -63,14 +73,12 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def real(data: Path) -> Real:
     """The real knowledge."""
-    catalogue = read_catalogue(data)
-    cues = loads((data / "section_cues.json").read_text("utf-8"))
-    cues.pop("$comment")
+    catalogue = read_catalogue(data, with_questions=True)
     return Real(
         catalogue=catalogue,
         passages=tuple(passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, TODAY)),
         named=NamedProcedures(catalogue),
-        cues=SectionCues(cues),
+        intent=read_intent(data / "intent.npz"),
         names={procedure.id: procedure.name for procedure in catalogue.procedures.values()},
     )
 
@@ -96,7 +104,7 @@ def detector(telling: Mapping[str, Sequence[str]]) -> LanguageDetector:
 @pytest.fixture(scope="session")
 def tools_with(real: Real, texts: Texts, detector: LanguageDetector) -> Callable[..., Tools]:
     """Build the tools of a conversation around a retriever; by default the chain that needs no database."""
-    chain, commands, writer = real.chain(), Commands(texts), ExtractiveWriter(texts, real.names)
+    chain, commands, writer = real.chain(), Commands(texts), ExtractiveWriter(texts, real.names, real.passages)
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
         return Tools(
@@ -107,6 +115,7 @@ def tools_with(real: Real, texts: Texts, detector: LanguageDetector) -> Callable
             commands=commands,
             writer=writer,
             names=real.names,
+            places=real.catalogue.places,
             human_contact=human_contact,
         )
 

@@ -7,19 +7,25 @@ from threading import Barrier, Thread
 import pytest
 from structlog.testing import capture_logs
 
+from clara.adapters.local.embedder import LocalEmbedder
 from clara.adapters.postgres.engine import UnsuitableServerError
 from clara.bootstrap import Lazily, Services, get_retriever, read_calibration, read_knowledge, reset_retriever
 from clara.conversation.journey import converse
 from clara.conversation.message import Message, ReplyStatus
+from clara.knowledge.directory import TIER as DIRECTORY
+from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.questions import GENERAL, OUTSIDE
 from clara.retrieval.calibration import features_of
+from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.passage import Query, Retrieve, Status
+from clara.retrieval.ports import IndexUnavailableError
 from clara.settings import Settings, child_environment
 
 NAMED, UNNAMED = Query("el NIE", "clara"), Query("¿quién ganó la liga?", "clara")
 OUT = ("pgvector",)
 FOUND, NOT_FOUND, OUTAGE = Status
 NOWHERE = "postgresql://clara@127.0.0.1:1/clara"  # nothing listens there
-KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a fifth of a second: once is enough
+KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a second or two: once is enough
 
 
 def services_of(*parts: object, **named: object) -> Services:
@@ -259,14 +265,63 @@ def test_conversation_in_an_outage(chain: str) -> None:
     assert (other.status, other.text) == (ReplyStatus.OUTAGE, tools.say("es", "outage"))
 
 
-def test_calibration() -> None:
-    """The stored model uses features that are measured, and its threshold can be reached and missed."""
-    model = read_calibration()
-    features = features_of(NAMED, get_hits())
-    assert set(model.weights) <= set(features)
+@pytest.mark.parametrize("tier", [HYBRID, KEYWORD])
+def test_calibration(tier: str) -> None:
+    """The stored models use features that are measured and no others, and their thresholds can be reached and missed."""
+    model = read_calibration(tier)
+    hit = services_of(Settings(), None).retriever.get()(NAMED).hits[0]
+    assert model.weights
+    assert set(model.weights) <= set(features_of(NAMED, [hit]))
     assert 0 < model.threshold < 1
 
 
-def get_hits() -> list:
-    """Give any hits."""
-    return list(services_of(Settings(), None).retriever.get()(NAMED).hits)
+def test_calibration_measures_what_the_tier_measures() -> None:
+    """The keyword tier, which has no vectors, is not judged by them."""
+    assert not {"cosine", "coverage"} & set(read_calibration(KEYWORD).weights)
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(
+    ("tier", "query", "expected"),
+    [
+        pytest.param(KEYWORD, NAMED, (FOUND, KEYWORD), id="keyword-found"),
+        pytest.param(KEYWORD, UNNAMED, (NOT_FOUND, KEYWORD), id="keyword-miss"),
+        pytest.param(DIRECTORY, NAMED, (NOT_FOUND, DIRECTORY), id="directory"),
+    ],
+)
+def test_one_tier(tier: str, query: Query, expected: tuple[Status, str]) -> None:
+    """A tier of the chain can be asked alone."""
+    found = services_of(Settings(), None).tier(tier)(query)
+    assert (found.status, found.tier) == expected
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_hybrid_tier_alone() -> None:
+    """The hybrid tier alone passes an outage on: there is nothing to fall back to."""
+    with pytest.raises(IndexUnavailableError):
+        services_of(Settings(), NOWHERE).tier(HYBRID)(NAMED)
+
+
+def test_intent_model_fits() -> None:
+    """The stored model knows every procedure and section that the catalogue has questions on, and nothing that it has not."""
+    knowledge = KNOWLEDGE.get()
+    intent = knowledge.intent.intent("", [0.0] * LocalEmbedder.dimensions)
+    assert knowledge.intent.embedder == LocalEmbedder.model
+    assert set(intent.documents) == {*knowledge.catalogue.procedures, OUTSIDE}
+    sections = {
+        (name, section.id) for name, procedure in knowledge.catalogue.procedures.items() for section in procedure.sections
+    }
+    assert {pair for pair in intent.sections if pair[1] != GENERAL} <= sections
+
+
+@pytest.mark.parametrize("place", ["", "Barcelona", "Alcoy", "Cataluña"])
+def test_only_what_holds_there(place: str) -> None:
+    """A question that names a place finds only what holds in it or around it; another finds anything."""
+    knowledge = KNOWLEDGE.get()
+    found = services_of(Settings(), None).retriever.get()(Query(f"certificado de discapacidad en {place}", "clara", limit=100))
+    territories = {hit.passage.territory for hit in found.hits}
+    named = knowledge.catalogue.places.territory_of(f"en {place}")
+    around = set(knowledge.catalogue.places.around(named.code)) if named else set(knowledge.catalogue.places.by_code)
+    assert found.status is FOUND
+    assert territories <= around
+    assert (len(territories) > 2) is (not place)

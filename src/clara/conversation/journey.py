@@ -4,7 +4,7 @@ Each step either adds to the turn or ends the journey with a reply. No step call
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
@@ -13,8 +13,9 @@ from clara.conversation.commands import Commands
 from clara.conversation.language import LanguageDetector
 from clara.conversation.message import Message, Reply, ReplyStatus, Turn
 from clara.conversation.texts import Texts
-from clara.conversation.writing import ExtractiveWriter
-from clara.retrieval.passage import Query, Retrieve, Status
+from clara.conversation.writing import ExtractiveWriter, choose
+from clara.knowledge.places import STATE, Places
+from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 
 # WhatsApp takes 1,600 characters a message through Twilio; what is left is for the notice of the first contact.
 MAX_REPLY: Final = 1_600
@@ -39,6 +40,7 @@ class Tools:
     commands: Commands
     writer: ExtractiveWriter
     names: Mapping[str, Mapping[str, str]]
+    places: Places
     human_contact: str | None = None
 
     def human(self, language: str) -> str:
@@ -106,14 +108,31 @@ def write(turn: Turn, tools: Tools) -> Reply:
         outage = found.status is Status.OUTAGE
         status = ReplyStatus.OUTAGE if outage else ReplyStatus.NOT_FOUND
         return Reply(tools.say(language, status.value), status, language, found.tier, timings_ms=found.timings_ms)
-    notes = [
-        tools.texts.say(language, name)
-        for name, needed in (("shortened", turn.shortened), ("degraded", bool(found.outages)))
-        if needed
-    ]
-    room = MAX_REPLY - sum(len(note) + 2 for note in notes) - len(_notice(turn, tools, language))
-    text, citations = tools.writer.write(found.hits, language, room)
+    limit = MAX_REPLY - len(_notice(turn, tools, language))
+    notes = _notes(turn, found, tools)
+    text, citations = tools.writer.write(found.hits, language, limit - sum(len(note) + 2 for note in notes))
+    while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
+        notes.pop()  # a fact that barely fits with what limits it is worth more than a note
     return Reply("\n\n".join([*notes, text]), ReplyStatus.ANSWERED, language, found.tier, citations, found.timings_ms)
+
+
+def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:
+    """Say what an answer begins with, the least important last."""
+    remarks = {"shortened": turn.shortened, "degraded": bool(found.outages)}
+    said = [tools.texts.say(turn.language, name) for name, needed in remarks.items() if needed]
+    return [*_level(turn.question, found.hits, tools, turn.language), *said]
+
+
+def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> list[str]:
+    """Say aloud for which territory the answer holds, when the person named a place."""
+    place = tools.places.territory_of(question)
+    if place is None:
+        return []
+    held = {hit.passage.territory for hit in choose(hits)} - {STATE}
+    level = next((code for code in tools.places.around(place.code) if code in held), None)
+    if level is None:
+        return [tools.texts.say(language, "level_state", place=place.name)]
+    return [tools.texts.say(language, "level_territory", place=tools.places.by_code[level].name)]
 
 
 STEPS: Final[tuple[Step, ...]] = (read, detect_language, refuse_unreadable, obey_command, find, write)
@@ -127,7 +146,7 @@ def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
         outcome = step(turn, tools)
         timings[step.__name__] = (perf_counter() - started) * 1000
         if isinstance(outcome, Reply):
-            text = _notice(turn, tools, outcome.language) + outcome.text
+            text = _noticed(turn, tools, outcome)
             return replace(outcome, text=text, timings_ms={**outcome.timings_ms, **timings, "total": sum(timings.values())})
         turn = outcome
     raise JourneyUnfinishedError
@@ -136,6 +155,14 @@ def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
 def converse(message: Message, tools: Tools, *, first_contact: bool = False, previous_language: str | None = None) -> Reply:
     """Answer one message."""
     return follow(Turn(message, previous_language, first_contact), tools)
+
+
+def _noticed(turn: Turn, tools: Tools, reply: Reply) -> str:
+    """Put the notice of the first contact before a reply; without how to reach a person where there is no room for both."""
+    text = _notice(turn, tools, reply.language) + reply.text
+    if turn.first_contact and len(text) > MAX_REPLY:
+        text = f"{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
+    return text
 
 
 def _notice(turn: Turn, tools: Tools, language: str) -> str:

@@ -5,22 +5,25 @@ from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableS
 from clara.conversation.texts import TextsError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.jobs.children import ChildrenFailedError
-from clara.jobs.preparing import OutdatedSchemaError
+from clara.jobs.knowing import UnknownProcedureError
+from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.searching import BatchError
-from clara.knowledge.catalogue import CatalogueError
+from clara.knowledge.faults import DataError
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import SettingsError
 
 MENDABLE = (
     BatchError,
-    CatalogueError,
+    DataError,
     ChildrenFailedError,
     DatabaseUnavailableError,
     EmbedderUnavailableError,
     EmbeddedServerError,
+    OutdatedCorpusError,
     OutdatedSchemaError,
     SettingsError,
     StoreUnavailableError,
     TextsError,
+    UnknownProcedureError,
     UnsuitableServerError,
 )

@@ -24,6 +24,23 @@ class OutdatedSchemaError(Exception):
         super().__init__(self.__doc__)
 
 
+class OutdatedCorpusError(Exception):
+    """The corpus behind RAG_DB_URL is not what data/ says, so figures would be those of another release. Run `clara ingest`."""
+
+    def __init__(self) -> None:
+        super().__init__(self.__doc__)
+
+
+def ensure_corpus(services: Services, say: Say) -> None:
+    """Make the embedded server's corpus what data/ says; of a server of the operator's, only see that it is.
+
+    Raises OutdatedCorpusError, DataError, StoreUnavailableError.
+    """
+    report = fill(services, say, dry_run=services.server is None)
+    if report.dry_run and (report.written or report.dropped):
+        raise OutdatedCorpusError
+
+
 @contextmanager
 def running_services(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Services]:
     """Give the services on a database that runs, and close everything at the end.
@@ -74,13 +91,13 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
 
 
 def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
-    """Make the corpus hold exactly what data/ says. Raises CatalogueError before anything is written."""
+    """Make the corpus hold exactly what data/ says. Raises DataError before anything is written."""
     passages = services.knowledge.get().passages
     report = ingest(
         CORPUS,
         passages,
         services.passages(),
-        services.embedder.get(),
+        services.passage_embedder(),
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )

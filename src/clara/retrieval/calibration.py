@@ -3,21 +3,37 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from clara.retrieval.passage import Hit, Query
 
 # Beyond this the probability is 0 or 1 in floating point, and the exponential would overflow.
 CERTAIN = 500.0
+# Chances are kept this far from 0 and 1, so that their odds have a logarithm.
+SMALLEST = 1e-6
+
+
+class Judge(Protocol):
+    """Tells how probable it is that the hits answer the question, and from what probability on they are shown."""
+
+    @property
+    def threshold(self) -> float:
+        """The least probability (0..1) at which hits are shown."""
+        ...
+
+    def probability(self, query: Query, hits: Sequence[Hit]) -> float:
+        """Give the probability (0..1); 0 without hits."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """A logistic model of "the corpus holds an answer", fitted on development questions and stored as data.
 
-    The features are `cosine` (the best similarity of the vectors), `coverage` (the best share of the question's term
-    weight found in one passage), `named` (1 when the question names a document), `margin` (how far the first document's score
-    is ahead of the others') and `foreign` (1 when question and passage are in different languages, which lowers every
-    cosine). Cosine alone separates badly.
+    The features are `inside` (the logarithm of the odds that the question is about something in the corpus), `cosine` (the
+    best similarity of the vectors), `coverage` (the best share of the question's term weight found in one passage), `margin`
+    (how far the first document's score is ahead of the others') and `foreign` (1 when question and passage are in different
+    languages, which lowers every cosine).
     """
 
     weights: Mapping[str, float]
@@ -32,10 +48,6 @@ class Calibration:
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-max(-CERTAIN, min(CERTAIN, total))))
 
-    def confident(self, query: Query, hits: Sequence[Hit]) -> bool:
-        """Whether the probability reaches the threshold."""
-        return self.probability(query, hits) >= self.threshold
-
 
 def _margin(hits: Sequence[Hit]) -> float:
     """Give how far the first hit's score is ahead of the best one of another document; 1 when there is no other."""
@@ -43,12 +55,17 @@ def _margin(hits: Sequence[Hit]) -> float:
     return hits[0].score - max(others) if others else 1.0
 
 
+def _log_odds(chance: float) -> float:
+    kept = max(SMALLEST, min(1 - SMALLEST, chance))
+    return math.log(kept / (1 - kept))
+
+
 def features_of(query: Query, hits: Sequence[Hit]) -> dict[str, float]:
     """Measure the hits of one search."""
     return {
+        "inside": _log_odds(1 - query.outside) if query.outside is not None else 0.0,
         "cosine": max(hit.cosine or 0.0 for hit in hits),
         "coverage": max(hit.coverage or 0.0 for hit in hits),
-        "named": float(bool(query.documents)),
         "margin": _margin(hits),
         "foreign": float(query.language is not None and query.language != hits[0].passage.language),
     }

@@ -38,16 +38,20 @@ class Passage:
 class Query:
     """One question to one corpus. `limit` is the number of passages wanted (1 to 100).
 
-    `documents` and `sections` are ids that the asker already knows to be meant: their passages join the candidates and
-    gain score, and nothing else is excluded.
+    `documents` and `sections` weigh what the question is known or guessed to be about: the passages of those documents join
+    the candidates and gain that score, and those of the (document, section) pairs theirs; nothing else is excluded.
+    `outside` is the probability that the question is about nothing in the corpus, None when nobody has judged it. With
+    `territories`, only passages that hold in one of them are found.
     """
 
     text: str
     corpus: str
     language: str | None = None
     limit: int = 5
-    documents: tuple[str, ...] = ()
-    sections: tuple[str, ...] = ()
+    documents: Mapping[str, float] = field(default_factory=dict)
+    sections: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    outside: float | None = None
+    territories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ class Status(StrEnum):
 class Found:
     """The outcome of one retrieval, whichever tier served it.
 
-    `hits` are evidence when `status` is FOUND; the last tier of a chain may add a directory of what exists, marked by its
+    `confidence` is the probability (0..1) that the first hit is of the right document, None when the tier cannot tell. `hits`
+    are evidence when `status` is FOUND; the last tier of a chain may add a directory of what exists, marked by its
     status. `outages` names the tiers that could not be asked: then NOT_FOUND is never claimed. `timings_ms` is per stage.
     """
 
@@ -87,6 +92,7 @@ class Found:
     hits: tuple[Hit, ...] = ()
     outages: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    confidence: float | None = None
 
 
 Retrieve = Callable[[Query], Found]

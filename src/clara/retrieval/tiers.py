@@ -18,7 +18,9 @@ class Tier:
 def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError], None]) -> Retrieve:
     """Ask each tier in order; give the first FOUND, else what the last tier says.
 
-    A miss after an outage is not a miss: when a tier could not be asked and no other found anything, the status is OUTAGE.
+    A tier that judged the question (its miss has a confidence) and refused it is not overruled by a simpler one: only the
+    last tier is still asked, for its directory. A miss after an outage is not a miss: when a tier could not be asked and no
+    other found anything, the status is OUTAGE.
     """
     if not chain:
         msg = "a chain needs at least one tier"
@@ -29,6 +31,8 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
         timings: dict[str, float] = {}
         last = Found(Status.NOT_FOUND, chain[-1].name)
         for tier in chain:
+            if last.confidence is not None and tier is not chain[-1]:
+                continue
             try:
                 found = tier.retrieve(query)
             except IndexUnavailableError as error:
@@ -37,7 +41,8 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
                 continue
             timings.update(found.timings_ms)
             outages += [name for name in found.outages if name not in outages]
-            last = replace(found, outages=tuple(outages), timings_ms=timings)
+            confidence = last.confidence if found.confidence is None else found.confidence
+            last = replace(found, outages=tuple(outages), timings_ms=timings, confidence=confidence)
             if found.status is Status.FOUND:
                 return last
         if outages:

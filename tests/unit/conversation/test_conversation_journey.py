@@ -18,10 +18,11 @@ from clara.conversation.journey import (
     find,
     follow,
     read,
+    write,
 )
 from clara.conversation.message import Message, Reply, ReplyStatus, Turn
 from clara.conversation.texts import LANGUAGES
-from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
 QUESTION = "¿Cuánto tarda el NIE?"
 FOUND = Found(Status.FOUND, "pgvector", (hit_of("nie-plazos-01"), hit_of("nie-plazos-02", 0.9, "Otra cosa.")))
@@ -223,18 +224,40 @@ def test_shortened_far_away_is_said(tools_with: ToolsWith) -> None:
     assert reply.text.startswith(f"{tools.say('es', 'shortened')}\n\n")
 
 
-def test_every_note_at_once(tools_with: ToolsWith, real: Any) -> None:
-    """First contact, shortened, degraded and the longest facts together still fit one message in every language."""
-    longest = sorted((passage for passage in real.passages if passage.document_id == "imv"), key=lambda it: -len(it.text))[:8]
-    hits = tuple(hit_of(passage.id, 1.0, passage.text, sources=passage.metadata["sources"]) for passage in longest)
-    tools = tools_with(always(Found(Status.FOUND, "json_fallback", hits, outages=("pgvector",))), human_contact="x" * 200)
-    for language in LANGUAGES:
-        reply = converse(Message("1234 " * 1_000), tools, first_contact=True, previous_language=language)
-        assert reply.language == language
-        assert len(reply.text) <= MAX_REPLY
-        for name in ("first_contact", "shortened", "degraded"):
-            assert tools.say(language, name) in reply.text
-        assert reply.citations
+@pytest.mark.parametrize("contact", [pytest.param(None, id="no-contact"), pytest.param("x" * 200, id="longest-contact")])
+def test_every_note_at_once(tools_with: ToolsWith, real: Any, contact: str | None) -> None:
+    """Whatever was found: first contact, place, shortened, degraded and facts together fit one message in every language."""
+    by_document: dict[str, list[Passage]] = {}
+    for passage in sorted(real.passages, key=lambda passage: -len(passage.text)):
+        by_document.setdefault(passage.document_id, []).append(passage)
+    for passages in by_document.values():
+        hits = tuple(Hit(passage, 1.0) for passage in passages[:EVIDENCE])
+        tools = tools_with(always(Found(Status.FOUND, "json_fallback", hits, outages=("pgvector",))), human_contact=contact)
+        for language in LANGUAGES:
+            turn = Turn(Message("x"), None, True, question="en Sevilla", shortened=True, language=language)
+            reply = follow(turn, tools, (find, write))
+            assert len(reply.text) <= MAX_REPLY
+            assert reply.text.startswith(tools.say(language, "first_contact"))
+            assert reply.citations
+
+
+def test_notes_go_where_there_is_no_room(tools_with: ToolsWith) -> None:
+    """A fact that barely fits costs the notes, the least important first, never what Clara is."""
+    seen: set[tuple[str, ...]] = set()
+    for size in range(200, 1_200, 10):
+        hit = hit_of("nie-plazos-01", text="x" * size)
+        tools = tools_with(always(Found(Status.FOUND, "json_fallback", (hit,), outages=("pgvector",))))
+        turn = Turn(Message("x"), None, True, question="en Sevilla", shortened=True)
+        text = follow(turn, tools, (find, write)).text
+        notes = {
+            "place": tools.texts.say("es", "level_state", place="Sevilla"),
+            "shortened": tools.say("es", "shortened"),
+            "degraded": tools.say("es", "degraded"),
+        }
+        assert text.startswith(tools.texts.say("es", "first_contact", human="").strip())
+        assert len(text) <= MAX_REPLY or not any(note in text for note in notes.values())
+        seen.add(tuple(name for name, note in notes.items() if note in text))
+    assert seen == {("place", "shortened", "degraded"), ("place", "shortened"), ("place",), ()}
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ WHOLE = (
 )  # fmt: skip
 PARTS = (
     "first_contact", "human_contact", "shortened", "answer_intro", "spanish_quotes", "source", "checked_on", "secondary",
-    "verify", "degraded",
+    "verify", "degraded", "level_state", "level_territory",
 )  # fmt: skip
-VALUES = {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D"}
+VALUES = {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D", "place": "L"}
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_placeholders(texts: Texts, language: str) -> None:
     for name in (*WHOLE, *PARTS):
         assert "{" not in texts.say(language, name, **VALUES), name
     asked = {name for _, name, _, _ in string.Formatter().parse(texts.by_language[language].texts["not_found"]) if name}
-    assert asked == {"human", "procedures"}
+    assert asked == {"human"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -82,21 +82,20 @@ def test_direction(texts: Texts, language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("contact", [pytest.param(None, id="no-contact"), pytest.param("x" * 200, id="longest-contact")])
 def test_fits_one_message(tools_with: Callable[..., Tools], language: str, contact: str | None) -> None:
-    """Each fixed text fits one message together with the notice of the first contact, the nine real names included."""
+    """Each fixed text fits one message together with a notice of the first contact, all real names included."""
     tools = tools_with(human_contact=contact)
-    assert len(tools.names) == 9
-    notice = tools.say(language, "first_contact")
+    assert len(tools.names) == 23
+    notice = tools.texts.say(language, "first_contact", human="").strip()
     for name in WHOLE:
         assert len(f"{notice}\n\n{tools.say(language, name)}") <= MAX_REPLY, name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_lists_every_procedure(tools_with: Callable[..., Tools], language: str) -> None:
-    """The menu and the text for what is not known list the nine procedures by their names in the language."""
+    """The menu lists every procedure by its name in the language."""
     tools = tools_with()
-    for name in ("menu", "not_found"):
-        for names in tools.names.values():
-            assert f"• {names[language]}\n" in f"{tools.say(language, name)}\n"
+    for names in tools.names.values():
+        assert f"• {names[language]}\n" in f"{tools.say(language, 'menu')}\n"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -143,7 +142,7 @@ def test_copy_reads_clean(folder: Path, texts: Texts) -> None:
         pytest.param(lambda document: document["texts"].update(help="a } b"), "text 'help': .*brace as two", id="brace-close"),
         pytest.param(lambda document: document["texts"].update(help="{}"), "text 'help' must have", id="empty-placeholder"),
         pytest.param(
-            lambda document: document["texts"].update(not_found="{human}"), "text 'not_found'", id="placeholder-missing"
+            lambda document: document["texts"].update(not_found="{procedures}"), "text 'not_found'", id="placeholder-missing"
         ),
         pytest.param(lambda document: document["texts"].update(thanks="{human}"), "text 'thanks'", id="placeholder-too-many"),
         pytest.param(lambda document: document.pop("direction"), "'direction'", id="no-direction"),

@@ -19,8 +19,8 @@ NEWSPAPER = {**SOURCE, "url": "https://diario.example/tramite", "official": Fals
 
 @pytest.fixture
 def writer(texts: Texts, real: Any) -> ExtractiveWriter:
-    """The writer with the real texts and names."""
-    return ExtractiveWriter(texts, real.names)
+    """The writer with the real texts, names and passages."""
+    return ExtractiveWriter(texts, real.names, real.passages)
 
 
 def quoted(text: str, language: str) -> str:
@@ -169,37 +169,15 @@ def test_caution(texts: Texts, writer: ExtractiveWriter, certainty: str, sources
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_isolates(real: Any, writer: ExtractiveWriter, language: str) -> None:
     """In Arabic each Spanish fact and each address is isolated, never one in another; elsewhere nothing is."""
+    by_id = {passage.id: passage for passage in real.passages}
     for passage in real.passages:
         text, citations = writer.write([Hit(passage, 1.0)], language, ROOM)
         isolated = re.findall(f"{ISOLATE}([^{ISOLATE}{END_ISOLATE}]*){END_ISOLATE}", text)
-        expected = [passage.text, *(citation.source_url for citation in citations)] if language == "ar" else []
+        facts = [by_id[citation.passage_id].text for citation in citations]
+        pages = dict.fromkeys((citation.source_url, citation.verified_on) for citation in citations)
+        expected = [*facts, *(url for url, _ in pages)] if language == "ar" else []
         assert isolated == expected, passage.id
         assert (text.count(ISOLATE), text.count(END_ISOLATE)) == (len(expected), len(expected)), passage.id
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_real_fact_fits(real: Any, writer: ExtractiveWriter, language: str) -> None:
-    """Every real fact, alone, fits a message in every language, with room for the notice of the first contact and notes."""
-    for passage in real.passages:
-        text, citations = writer.write([Hit(passage, 1.0)], language, ROOM)
-        assert len(text) <= 800, passage.id
-        assert passage.text in text
-        assert len(citations) == 1
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_real_sections_fit(real: Any, writer: ExtractiveWriter, language: str) -> None:
-    """Whatever section was found, the text fits its room, and shown facts, marks and sources agree in number."""
-    by_section: dict[tuple[str, str], list[Hit]] = {}
-    for passage in real.passages:
-        hits = by_section.setdefault((passage.document_id, passage.section), [])
-        hits.append(Hit(passage, 1.0 - len(hits) / 100))
-    for hits in by_section.values():
-        for room in (ROOM, 1_100):
-            text, citations = writer.write(hits, language, room)
-            assert len(text) <= room
-            marks = [f"[{citation.mark}]" for citation in citations]
-            assert re.findall(r"\[C\d\]", text) == marks * 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -241,8 +219,38 @@ def test_exact_room(writer: ExtractiveWriter) -> None:
     assert len(writer.write(hits, "es", len(text) - 1)[1]) == len(citations) - 1
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_is_named_once(writer: ExtractiveWriter, language: str) -> None:
+    """Facts from the same page, seen on the same day, share one line; another day or page has its own."""
+    later = {**SOURCE, "seen_on": "2026-07-09"}
+    hits = [
+        hit_of("nie-plazos-01", 1.0, "Uno."),
+        hit_of("nie-plazos-02", 0.9, "Dos.", sources=[later]),
+        hit_of("nie-plazos-03", 0.8, "Tres."),
+    ]
+    text, _ = writer.write(hits, language, ROOM)
+    lines = [line.split(" ")[:3] for line in text.splitlines() if SOURCE["url"] in line]
+    assert [line[0] for line in lines] == ["[C1]", "[C2]"]
+    assert [line[1] == "[C3]" for line in lines] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("sources", "cited"),
+    [
+        pytest.param([NEWSPAPER, SOURCE], SOURCE, id="official-second"),
+        pytest.param([SOURCE, NEWSPAPER], SOURCE, id="official-first"),
+        pytest.param([NEWSPAPER, {**NEWSPAPER, "url": "https://otro.example"}], NEWSPAPER, id="none-official"),
+        pytest.param([{**SOURCE, "url": "https://boe.example"}, SOURCE], {**SOURCE, "url": "https://boe.example"}, id="two"),
+    ],
+)
+def test_official_source_is_cited(writer: ExtractiveWriter, sources: list[Any], cited: Any) -> None:
+    """The source cited is the first official one; where there is none, the first."""
+    _, (citation,) = writer.write([hit_of("nie-plazos-01", sources=sources)], "es", ROOM)
+    assert (citation.source_url, citation.verified_on) == (cited["url"], cited["seen_on"])
+
+
 def test_one_fact_always_stays(writer: ExtractiveWriter) -> None:
-    """The best fact is written even where there is no room at all: an answer without a fact is none."""
+    """A fact is written even where there is no room at all: an answer without a fact is none."""
     text, citations = writer.write([hit_of("nie-plazos-01", text="Es gratis.")], "es", 0)
     assert "Es gratis." in text
     assert len(citations) == 1

@@ -12,8 +12,8 @@ from clara.retrieval.calibration import Calibration, features_of
 from clara.retrieval.passage import Hit, Query
 
 PLAIN = Query("¿cuánto tarda?", "clara")
-NAMED = Query("¿cuánto tarda el NIE?", "clara", documents=("nie",))
-MODEL = Calibration({"cosine": 10.0, "named": 2.0}, intercept=-8.0, threshold=0.5)
+INSIDE = Query("¿cuánto tarda el NIE?", "clara", outside=0.2689414213699951)  # 1 / (1 + e): the odds of inside are e
+MODEL = Calibration({"cosine": 10.0, "inside": 2.0}, intercept=-8.0, threshold=0.5)
 
 
 def measured_hit(cosine: float | None, coverage: float | None = None) -> Hit:
@@ -25,12 +25,12 @@ def measured_hit(cosine: float | None, coverage: float | None = None) -> Hit:
     ("query", "cosines", "expected"),
     [
         pytest.param(PLAIN, [0.8], 0.5, id="10*0.8-8=0"),
-        pytest.param(NAMED, [0.8], 0.8807970779778823, id="10*0.8+2-8=2"),
+        pytest.param(INSIDE, [0.8], 0.8807970779778823, id="10*0.8+2*1-8=2"),
         pytest.param(PLAIN, [0.6, 0.9, 0.7], 0.7310585786300049, id="best-of-three:10*0.9-8=1"),
         pytest.param(PLAIN, [0.7], 0.2689414213699951, id="10*0.7-8=-1"),
         pytest.param(PLAIN, [None], 0.0003353501304664781, id="unmeasured-counts-as-0:-8"),
         pytest.param(PLAIN, [], 0.0, id="no-hits"),
-        pytest.param(NAMED, [], 0.0, id="no-hits-but-named"),
+        pytest.param(INSIDE, [], 0.0, id="no-hits-but-inside"),
     ],
 )
 def test_probability(query: Query, cosines: list[float | None], expected: float) -> None:
@@ -41,15 +41,40 @@ def test_probability(query: Query, cosines: list[float | None], expected: float)
 @pytest.mark.parametrize(
     ("query", "hits", "expected"),
     [
-        pytest.param(PLAIN, [measured_hit(0.6, 0.2), measured_hit(0.5, 0.9)], (0.6, 0.9, 0.0), id="best-of-each"),
-        pytest.param(NAMED, [measured_hit(0.6, None)], (0.6, 0.0, 1.0), id="named-and-unmeasured"),
-        pytest.param(PLAIN, [measured_hit(-0.1, 0.0)], (-0.1, 0.0, 0.0), id="negative-cosine"),
+        pytest.param(PLAIN, [measured_hit(0.6, 0.2), measured_hit(0.5, 0.9)], (0.6, 0.9), id="best-of-each"),
+        pytest.param(INSIDE, [measured_hit(0.6, None)], (0.6, 0.0), id="unmeasured"),
+        pytest.param(PLAIN, [measured_hit(-0.1, 0.0)], (-0.1, 0.0), id="negative-cosine"),
     ],
 )
-def test_features(query: Query, hits: list[Hit], expected: tuple[float, float, float]) -> None:
-    """The features are the best cosine, the best coverage and whether the question names a document."""
+def test_features(query: Query, hits: list[Hit], expected: tuple[float, float]) -> None:
+    """The features are the best cosine and the best coverage, and three more that the following tests are about."""
     features = features_of(query, hits)
-    assert (features["cosine"], features["coverage"], features["named"]) == expected
+    assert (features["cosine"], features["coverage"]) == expected
+    assert set(features) == {"inside", "cosine", "coverage", "margin", "foreign"}
+
+
+@pytest.mark.parametrize(
+    ("outside", "expected"),
+    [
+        pytest.param(None, 0.0, id="nobody-judged"),
+        pytest.param(0.5, 0.0, id="even"),
+        pytest.param(0.2, 1.3862943611198906, id="4-to-1-inside"),
+        pytest.param(0.8, -1.3862943611198906, id="4-to-1-outside"),
+        pytest.param(0.0, 13.815509557963774, id="certainly-inside"),
+        pytest.param(1.0, -13.815509557963774, id="certainly-outside"),
+    ],
+)
+def test_inside(outside: float | None, expected: float) -> None:
+    """Inside is the logarithm of the odds that the question is about something in the corpus, finite even when certain."""
+    query = Query("¿cuánto tarda?", "clara", outside=outside)
+    assert features_of(query, [measured_hit(0.5)])["inside"] == pytest.approx(expected)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_inside_never_hurts(first: float, second: float) -> None:
+    """The likelier the question is about something in the corpus, the higher the probability."""
+    more, less = (Query("x", "clara", outside=outside) for outside in sorted((first, second)))
+    assert MODEL.probability(more, [measured_hit(0.8)]) >= MODEL.probability(less, [measured_hit(0.8)])
 
 
 def test_coverage_can_be_weighted() -> None:
@@ -58,23 +83,9 @@ def test_coverage_can_be_weighted() -> None:
     assert model.probability(PLAIN, [measured_hit(0.1, 0.5)]) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("threshold", "expected"),
-    [
-        pytest.param(0.49, True, id="below"),
-        pytest.param(0.5, True, id="reached-exactly"),
-        pytest.param(0.51, False, id="above"),
-    ],
-)
-def test_threshold(threshold: float, expected: bool) -> None:
-    """The evidence is good enough when the probability reaches the threshold."""
-    model = Calibration({"cosine": 1.0}, intercept=0.0, threshold=threshold)
-    assert model.confident(PLAIN, [measured_hit(0.0)]) is expected
-
-
 def test_nothing_is_never_enough() -> None:
-    """No hits are never good enough, however low the threshold."""
-    assert not Calibration({"named": 50.0}, intercept=50.0, threshold=0.001).confident(NAMED, [])
+    """Without hits the probability is 0, however certain the model."""
+    assert Calibration({"inside": 50.0}, intercept=50.0, threshold=0.001).probability(INSIDE, []) == 0
 
 
 @pytest.mark.parametrize(
@@ -92,7 +103,6 @@ def test_no_overflow(intercept: float, expected: float) -> None:
     """A model that is certain gives 1 or 0, not an error."""
     model = Calibration({"cosine": 1.0}, intercept=intercept, threshold=0.5)
     assert model.probability(PLAIN, [measured_hit(0.9)]) == pytest.approx(expected)
-    assert model.confident(PLAIN, [measured_hit(0.9)]) is (expected > 0.5)
 
 
 @given(st.floats(allow_nan=False), st.floats(-1e300, 1e300), st.floats(-1, 1))

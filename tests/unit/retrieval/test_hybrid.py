@@ -1,15 +1,17 @@
 """Tests of the hybrid tier."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from unit_builders import hit_of
 
-from clara.retrieval.hybrid import TIER, hybrid
+from clara.retrieval.hybrid import TIER, as_asked, hybrid
 from clara.retrieval.passage import Found, Hit, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError, Role, Vector
 
-QUERY = Query("¿cuánto tarda?", "clara", limit=3, documents=("nie",))
+QUERY = Query("¿cuánto tarda?", "clara", limit=3)
+UNDERSTOOD = replace(QUERY, documents={"nie": 1.4}, sections={("nie", "plazos"): 0.3}, outside=0.05)
 HITS = [hit_of("nie-plazos-01", 1.0), hit_of("nie-plazos-02", 0.8)]
 
 
@@ -48,54 +50,83 @@ class FakeIndex:
         return self._hits
 
 
-def always(_query: Query, _hits: Sequence[Hit]) -> bool:
-    """Accept any evidence."""
-    return True
+class FakeJudge:
+    """Is as confident as it was told, and notes what it judged."""
+
+    def __init__(self, chance: float = 0.9, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        self.judged: list[tuple[Query, list[Hit]]] = []
+        self._chance = chance
+
+    def probability(self, query: Query, hits: Sequence[Hit]) -> float:
+        """Give the one probability."""
+        self.judged.append((query, list(hits)))
+        return self._chance
 
 
 def test_confident_hits_are_found() -> None:
-    """Hits that are good enough come back as evidence, best first."""
-    found = hybrid(FakeEmbedder(), FakeIndex(), always)(QUERY)
+    """Hits that are good enough come back as evidence, best first, with the confidence in them."""
+    found = hybrid(FakeEmbedder(), FakeIndex(), FakeJudge(0.9))(QUERY)
     assert (found.status, found.tier, found.hits, found.outages) == (Status.FOUND, TIER, tuple(HITS), ())
+    assert found.confidence == pytest.approx(0.9)
 
 
 def test_question_is_embedded_as_a_query() -> None:
     """The question is embedded once, as a query, and the index gets it whole together with its vector."""
     embedder, index = FakeEmbedder(), FakeIndex()
-    hybrid(embedder, index, always)(QUERY)
+    hybrid(embedder, index, FakeJudge())(QUERY)
     assert embedder.asked == [(["¿cuánto tarda?"], "query")]
     assert index.asked == [(QUERY, [0.6, 0.8])]
 
 
-def test_zero_vector() -> None:
-    """A question with nothing to embed is a miss, and the index is not even asked."""
-    index = FakeIndex()
-    found = hybrid(FakeEmbedder([0.0, 0.0]), index, always)(QUERY)
-    assert (found.status, found.hits) == (Status.NOT_FOUND, ())
-    assert index.asked == []
+def test_what_was_understood_is_searched_and_judged() -> None:
+    """The question is understood with its vector, once, and what was understood reaches the index and the judge."""
+    index, judge = FakeIndex(), FakeJudge()
+    heard: list[tuple[Query, Vector | None]] = []
+
+    def understand(query: Query, vector: Vector | None) -> Query:
+        heard.append((query, vector))
+        return UNDERSTOOD
+
+    hybrid(FakeEmbedder(), index, judge, understand)(QUERY)
+    assert heard == [(QUERY, [0.6, 0.8])]
+    assert index.asked == [(UNDERSTOOD, [0.6, 0.8])]
+    assert judge.judged == [(UNDERSTOOD, HITS)]
 
 
-def test_not_confident() -> None:
-    """Hits that are not good enough are a miss, and none of them is handed on."""
-    found = hybrid(FakeEmbedder(), FakeIndex(), lambda _query, _hits: False)(QUERY)
-    assert (found.status, found.tier, found.hits) == (Status.NOT_FOUND, TIER, ())
+def test_nothing_understood() -> None:
+    """Where nothing understands questions, they are searched as they were asked."""
+    assert as_asked(QUERY, [0.6, 0.8]) is QUERY
 
 
-def test_confidence_is_asked_about_these_hits() -> None:
-    """The decision is made on the question and the hits of this very search."""
-    judged: list[tuple[Query, list[Hit]]] = []
+@pytest.mark.parametrize(
+    ("embedder", "index", "asked"),
+    [
+        pytest.param(FakeEmbedder([0.0, 0.0]), FakeIndex(), 0, id="nothing-to-embed"),
+        pytest.param(FakeEmbedder(), FakeIndex([]), 1, id="nothing-in-the-index"),
+    ],
+)
+def test_nothing_to_judge(embedder: FakeEmbedder, index: FakeIndex, asked: int) -> None:
+    """Without hits there is a miss and no confidence, whatever the judge says, so another tier may still be asked."""
+    found = hybrid(embedder, index, FakeJudge(1.0))(QUERY)
+    assert (found.status, found.hits, found.confidence) == (Status.NOT_FOUND, (), None)
+    assert len(index.asked) == asked
 
-    def judge(query: Query, hits: Sequence[Hit]) -> bool:
-        judged.append((query, list(hits)))
-        return True
 
-    hybrid(FakeEmbedder(), FakeIndex(), judge)(QUERY)
-    assert judged == [(QUERY, HITS)]
-
-
-def test_no_hits() -> None:
-    """Without hits the status is NOT_FOUND, even when the decision would accept anything."""
-    assert hybrid(FakeEmbedder(), FakeIndex([]), always)(QUERY).status is Status.NOT_FOUND
+@pytest.mark.parametrize(
+    ("chance", "status"),
+    [
+        pytest.param(0.49, Status.NOT_FOUND, id="below"),
+        pytest.param(0.5, Status.FOUND, id="reached-exactly"),
+        pytest.param(0.51, Status.FOUND, id="above"),
+        pytest.param(0.0, Status.NOT_FOUND, id="none"),
+    ],
+)
+def test_threshold(chance: float, status: Status) -> None:
+    """Hits are shown when the confidence reaches the threshold; else none is handed on, and the confidence is told."""
+    found = hybrid(FakeEmbedder(), FakeIndex(), FakeJudge(chance))(QUERY)
+    assert (found.status, found.tier, found.confidence) == (status, TIER, chance)
+    assert found.hits == (tuple(HITS) if status is Status.FOUND else ())
 
 
 @pytest.mark.parametrize(
@@ -108,12 +139,12 @@ def test_no_hits() -> None:
 def test_outage_propagates(embedder: FakeEmbedder, index: FakeIndex, error: type[Exception]) -> None:
     """An outage of the embedder or the index is raised, never turned into a miss."""
     with pytest.raises(error):
-        hybrid(embedder, index, always)(QUERY)
+        hybrid(embedder, index, FakeJudge())(QUERY)
 
 
 @pytest.mark.parametrize("vector", [pytest.param((0.6, 0.8), id="found"), pytest.param((0.0, 0.0), id="miss")])
 def test_timings(vector: Sequence[float]) -> None:
-    """Both stages are timed, whatever the outcome."""
-    found: Found = hybrid(FakeEmbedder(vector), FakeIndex(), always)(QUERY)
-    assert set(found.timings_ms) == {"embed", "search"}
+    """Each stage is timed, whatever the outcome."""
+    found: Found = hybrid(FakeEmbedder(vector), FakeIndex(), FakeJudge())(QUERY)
+    assert set(found.timings_ms) == {"embed", "understand", "search"}
     assert min(found.timings_ms.values()) >= 0

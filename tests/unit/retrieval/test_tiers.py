@@ -11,6 +11,7 @@ from clara.retrieval.tiers import Tier, tiers
 
 QUERY = Query("¿cuánto tarda?", "clara")
 OUT = "out"
+JUDGED = Found(Status.NOT_FOUND, "judged", confidence=0.2)
 
 
 class Chain:
@@ -19,8 +20,8 @@ class Chain:
     def __init__(self, *outcomes: Found | Exception | Status | str) -> None:
         self.asked: list[str] = []
         self.told: list[tuple[str, Exception]] = []
-        made = [Tier(f"t{number}", self._tier(f"t{number}", outcome)) for number, outcome in enumerate(outcomes)]
-        self.ask = tiers(made, lambda name, error: self.told.append((name, error)))
+        self.tiers = [Tier(f"t{number}", self._tier(f"t{number}", outcome)) for number, outcome in enumerate(outcomes)]
+        self.ask = tiers(self.tiers, lambda name, error: self.told.append((name, error)))
 
     def _tier(self, name: str, outcome: Found | Exception | Status | str) -> Retrieve:
         def retrieve(_query: Query) -> Found:
@@ -181,16 +182,70 @@ def test_chain_can_be_asked_again() -> None:
     assert ask(QUERY) == Found(Status.NOT_FOUND, "t0")
 
 
-@given(st.lists(st.sampled_from([Status.FOUND, Status.NOT_FOUND, OUT]), min_size=1, max_size=6))
-def test_any_chain(outcomes: list[Status | str]) -> None:
+def test_judged_miss_is_not_overruled() -> None:
+    """What a tier judged and refused is not asked of simpler ones; the last still gives its directory."""
+    listing = Found(Status.NOT_FOUND, "t3", (hit_of(score=0.0),))
+    chain = Chain(JUDGED, Status.FOUND, Status.FOUND, listing)
+    answer = chain.ask(QUERY)
+    assert (answer.status, answer.tier, answer.hits, answer.confidence) == (Status.NOT_FOUND, "t3", listing.hits, 0.2)
+    assert chain.asked == ["t0", "t3"]
+
+
+def test_unjudged_miss_is_passed_on() -> None:
+    """A miss without a confidence judged nothing, and the next tier is asked."""
+    chain = Chain(Status.NOT_FOUND, JUDGED, Status.FOUND, Status.NOT_FOUND)
+    assert chain.ask(QUERY).confidence == JUDGED.confidence
+    assert chain.asked == ["t0", "t1", "t3"]
+
+
+def test_judged_miss_alone() -> None:
+    """A chain of one tier gives its judged miss as it is."""
+    assert Chain(JUDGED).ask(QUERY) == JUDGED
+
+
+def test_judged_miss_after_an_outage() -> None:
+    """What a simpler tier refused while a better one was out is an outage: nothing is known about the better one."""
+    chain = Chain(OUT, JUDGED, Status.FOUND, Status.NOT_FOUND)
+    answer = chain.ask(QUERY)
+    assert (answer.status, answer.outages, answer.confidence) == (Status.OUTAGE, ("t0",), 0.2)
+    assert chain.asked == ["t0", "t1", "t3"]
+
+
+def test_judged_evidence() -> None:
+    """Evidence keeps its confidence."""
+    found = Found(Status.FOUND, "t1", (hit_of(),), confidence=0.9)
+    assert Chain(Status.NOT_FOUND, found).ask(QUERY) == found
+
+
+def test_judged_miss_inside_a_chain() -> None:
+    """A chain inside a chain hands its judgement on, so the outer one asks its last tier only."""
+    nested, outer = Chain(JUDGED, Status.NOT_FOUND), Chain(Status.NOT_FOUND, Status.NOT_FOUND)
+    answer = tiers([Tier("nested", nested.ask), *outer.tiers], lambda _tier, _error: None)(QUERY)
+    assert (answer.tier, answer.confidence) == ("t1", 0.2)
+    assert outer.asked == ["t1"]
+
+
+def reached(outcomes: list[Found | Status | str]) -> list[int]:
+    """Give which tiers must be asked: up to the first that finds or judges, and after a judgement the last."""
+    for place, outcome in enumerate(outcomes):
+        if outcome is Status.FOUND:
+            return list(range(place + 1))
+        if outcome is JUDGED:
+            return sorted({*range(place + 1), len(outcomes) - 1})
+    return list(range(len(outcomes)))
+
+
+@given(st.lists(st.sampled_from([Status.FOUND, Status.NOT_FOUND, JUDGED, OUT]), min_size=1, max_size=6))
+def test_any_chain(outcomes: list[Found | Status | str]) -> None:
     """Whatever the chain: the first FOUND answers, outages before it are named, and NOT_FOUND is claimed only without any."""
     chain = Chain(*outcomes)
     answer = chain.ask(QUERY)
-    reach = outcomes.index(Status.FOUND) + 1 if Status.FOUND in outcomes else len(outcomes)
-    outages = tuple(f"t{number}" for number, outcome in enumerate(outcomes[:reach]) if outcome == OUT)
+    asked = reached(outcomes)
+    outages = tuple(f"t{number}" for number in asked if outcomes[number] == OUT)
     miss = Status.OUTAGE if outages else Status.NOT_FOUND
-    expected = Status.FOUND if Status.FOUND in outcomes else miss
+    expected = Status.FOUND if outcomes[asked[-1]] is Status.FOUND else miss
     assert (answer.status, answer.outages) == (expected, outages)
-    assert chain.asked == [f"t{number}" for number in range(reach)]
+    assert chain.asked == [f"t{number}" for number in asked]
+    assert (answer.confidence is not None) is any(outcomes[number] is JUDGED for number in asked)
     if answer.status is Status.FOUND:
-        assert answer.tier == f"t{reach - 1}"
+        assert answer.tier == f"t{asked[-1]}"

@@ -1,6 +1,7 @@
 """The hybrid index: implements retrieval's HybridIndex over PostgreSQL."""
 
 import zlib
+from math import ceil
 from typing import Any
 
 from pgvector import Vector as PgVector
@@ -13,10 +14,10 @@ from clara.retrieval.ports import IndexUnavailableError, Vector
 
 # Candidates from each leg: 50 + 50 fused gave the measured quality; more only costs time.
 POOL = 50
-# What being named weighs against the fused score of 0..1. On eval/clara/first_cut.jsonl: hit@1 .789 without, .850 with
-# .5; the section boost counts inside named documents only (everywhere it cost cross-lingual questions .014).
-DOCUMENT_BOOST = 0.5
-SECTION_BOOST = 0.3
+# Passages of the documents that the question is probably about, at most: all of three documents of usual size.
+PREFERRED = 200
+# The share of the list that one document may fill when others are there.
+OF_ONE_DOCUMENT = 0.75
 
 
 def space_id(corpus: str, model: str) -> int:
@@ -57,9 +58,13 @@ class PostgresIndex:
             "text": storable(query.text),
             "vector": as_literal(vector),
             "documents": [storable(document) for document in query.documents],
-            "sections": [storable(section) for section in query.sections],
-            "document_boost": DOCUMENT_BOOST,
-            "section_boost": SECTION_BOOST,
+            "document_weights": list(query.documents.values()),
+            "section_documents": [storable(document) for document, _ in query.sections],
+            "sections": [storable(section) for _, section in query.sections],
+            "section_weights": list(query.sections.values()),
+            "territories": [storable(territory) for territory in query.territories],
+            "preferred": PREFERRED,
+            "of_one_document": ceil(query.limit * OF_ONE_DOCUMENT),
             "pool": max(POOL, query.limit),
             "limit": query.limit,
         }

@@ -1,0 +1,73 @@
+"""What a release carries beside its texts agrees with them: the vectors of its passages."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from clara.bootstrap import Lazily, Services, read_knowledge
+from clara.jobs.preparing import fill
+from clara.retrieval.passage import Passage
+from clara.retrieval.ports import Role
+from clara.retrieval.remembered import RememberingEmbedder, digest_of, read_vectors
+from clara.settings import Settings, resources
+
+KNOWLEDGE = Lazily(read_knowledge)
+SAMPLE = 24
+
+
+class RefusingEmbedder:
+    """Has the real embedder's name and embeds nothing."""
+
+    def __init__(self, model: str, dimensions: int) -> None:
+        self.model = model
+        self.dimensions = dimensions
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        """Fail: everything should have been known."""
+        raise AssertionError(f"{len(texts)} texts were not known as {role}, the first is {texts[0]!r}")
+
+
+@pytest.fixture(scope="module")
+def services() -> Services:
+    """Services without a database."""
+    return Services(Settings(), None)
+
+
+def passages() -> tuple[Passage, ...]:
+    """Give every passage of data/."""
+    return KNOWLEDGE.get().passages
+
+
+def test_every_passage_has_its_vector(services: Services) -> None:
+    """No passage of data/ needs the embedder at the first start; if this fails, run `python -m clara.jobs.embedding`."""
+    embedder = services.embedder.get()
+    known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
+    assert [passage.id for passage in passages() if digest_of(passage.indexed_text, "passage") not in known] == []
+    carried = RememberingEmbedder(RefusingEmbedder(embedder.model, embedder.dimensions), known)
+    vectors = carried.embed([passage.indexed_text for passage in passages()], "passage")
+    assert {len(vector) for vector in vectors} == {embedder.dimensions}
+
+
+def test_the_first_start_embeds_nothing(empty_url: str, services_on: Callable[..., Services]) -> None:
+    """An empty database is filled from what the release carries, without the model."""
+    services = services_on(empty_url)
+    real = services.embedder.get()
+    services.embedder = Lazily(lambda: RefusingEmbedder(real.model, real.dimensions))
+    said: list[str] = []
+    report = fill(services, said.append)
+    assert (report.written, report.kept, report.dropped) == (len(passages()), 0, 0)
+    assert said[-1].startswith(f"clara: wrote {len(passages())} passages")
+    assert fill(services, said.append).kept == len(passages())
+
+
+def test_carried_vectors_are_the_embedders(services: Services) -> None:
+    """What is carried is what the embedder would compute: the cosine is at least .999."""
+    sample = [passage.indexed_text for passage in passages()[:: len(passages()) // SAMPLE]]
+    carried = np.array(services.passage_embedder().embed(sample, "passage"))
+    computed = np.array(services.embedder.get().embed(sample, "passage"))
+    cosines = (carried * computed).sum(axis=1)
+    assert len(cosines) >= SAMPLE
+    assert float(cosines.min()) >= 0.999
+    strangers = carried @ computed.T
+    assert bool((strangers.argmax(axis=1) == np.arange(len(sample))).all())
