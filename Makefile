@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint check bench lock clean
+.PHONY: help run demo test lint check eval intent bench lock clean
 
 help: ## Show what can be done here
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,13 +24,22 @@ lint: .venv/.dev ## Check style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-check: lint test ## The gate: lint, then tests
+eval: .venv/.run ## Ask the evaluation's questions, print the table, and hold it against the gate
+	@$(BIN)/clara eval --compare eval/clara/baseline.json --out build/eval
+	@$(BIN)/clara eval --tier json_fallback --out build/eval
+
+check: lint test eval ## The gate: lint, tests, evaluation
+
+intent: .venv/.dev ## Train the model of intents anew, after typical questions or names changed
+	@$(BIN)/python -m clara.jobs.training
+	@$(BIN)/python -m clara.jobs.embedding
+	@$(BIN)/python -m clara.jobs.calibrating
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
 	@$(BIN)/python -m clara.jobs.bench
 
 lock: ## Renew the pinned dependencies (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra train -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
 
 clean: ## Remove the virtual environment and every cache (keeps the database)

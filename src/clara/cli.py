@@ -120,6 +120,66 @@ def search(query: str | None, limit: int, batch: Path | None, out: Path | None, 
             sys.exit(FINDINGS)
 
 
+@cli.command(name="eval")
+@click.option("--tier", type=click.Choice(["chain", "pgvector", "json_fallback", "directory_fallback"]), default="chain")
+@click.option("--split", type=click.Choice(["dev", "test"]), help="Only these questions; default: both, each with its table.")
+@click.option("--category", help="Only the questions of this category; the gate does not apply then.")
+@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show what changed side since.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the run as JSON, CSV and TREC.")
+@click.option("--json", "as_json", is_flag=True, help="Print one row a question as JSON instead of the tables.")
+def evaluation(*, compare: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+    """Ask the questions of eval/clara, print the measures, and hold them against the gate.
+
+    Exit codes: 0 passed, 1 fell short of the gate, 2 could not run.
+    """
+    from clara.jobs.evaluating import Choice, evaluate, verdict, write_run
+    from clara.jobs.preparing import ensure_corpus, running_services
+
+    choice = Choice(**chosen)
+    with _running(), running_services(_settings(), _say, prepare="schema") as services, _progress("asking") as progress:
+        ensure_corpus(services, _say)
+        say = _say if as_json else click.echo
+        done = evaluate(services, choice, compare, say, progress)
+        if out is not None:
+            write_run(out, choice.tier, done.outcomes)
+        if as_json:
+            click.echo(done.as_json())
+        say(verdict(done))
+        if done.shortfalls:
+            sys.exit(FINDINGS)
+
+
+@cli.group()
+def knowledge() -> None:
+    """Look at what Clara knows, and check it."""
+
+
+@knowledge.command()
+def check() -> None:
+    """Validate data/ and say, by procedure, what an editor should know. Exit code 1: something must be mended."""
+    from clara.jobs.knowing import check as look
+    from clara.knowledge.faults import DataError
+
+    with _running():
+        try:
+            clean = look(click.echo)
+        except DataError as error:
+            click.echo(str(error), err=True)
+            clean = False
+        if not clean:
+            sys.exit(FINDINGS)
+
+
+@knowledge.command()
+@click.argument("procedure")
+def show(procedure: str) -> None:
+    """Print PROCEDURE (such as "imv") as a person would want to read it, with its evidence."""
+    from clara.jobs.knowing import show as page
+
+    with _running():
+        page(procedure, click.echo)
+
+
 @cli.command(name="stand-in")
 @click.option("--port", type=click.IntRange(1, 65535), default=8001, show_default=True)
 def stand_in(port: int) -> None:

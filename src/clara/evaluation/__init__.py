@@ -1,0 +1,1 @@
+"""Measuring what a retriever finds, and deciding whether it may be released."""
