@@ -1,4 +1,4 @@
-"""What a release carries beside its texts agrees with them: the vectors of its passages."""
+"""What a release carries beside its texts agrees with them: the vectors of its passages, and the model of intents."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,6 +7,9 @@ import pytest
 
 from clara.bootstrap import Lazily, Services, read_knowledge
 from clara.jobs.preparing import fill
+from clara.knowledge import training
+from clara.knowledge.catalogue import read_catalogue
+from clara.retrieval.intent import read_intent
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Role
 from clara.retrieval.remembered import RememberingEmbedder, digest_of, read_vectors
@@ -71,3 +74,11 @@ def test_carried_vectors_are_the_embedders(services: Services) -> None:
     assert float(cosines.min()) >= 0.999
     strangers = carried @ computed.T
     assert bool((strangers.argmax(axis=1) == np.arange(len(sample))).all())
+
+
+def test_the_model_of_intents_is_not_stale() -> None:
+    """The model that the release carries was trained on the typical questions and names that it carries."""
+    catalogue = read_catalogue(resources() / "data", with_questions=True)
+    assert read_intent(resources() / "data" / "intent.npz").about["trained_on"] == training.digest_of(
+        training.examples_of(catalogue)
+    )
