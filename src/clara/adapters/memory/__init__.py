@@ -1,0 +1,1 @@
+"""What lives in the memory of one process."""

@@ -1,0 +1,1 @@
+"""Redis: a cache that several processes share."""
