@@ -1,0 +1,156 @@
+"""HTTP in which a timeout is the time of the whole exchange, and an answer has a largest size.
+
+httpx counts a timeout anew for every piece that arrives, so a server that sends a byte now and then holds a thread for ever.
+"""
+
+import socket
+import ssl
+from collections.abc import Iterable, Mapping
+from time import perf_counter
+
+import httpcore
+import httpx
+
+
+class AnswerTooLargeError(httpx.TransportError):
+    """The answer is larger than the caller takes."""
+
+
+def bounded_client(max_bytes: int, headers: Mapping[str, str] | None = None) -> httpx.Client:
+    """Make a thread-safe client with one pool of connections, for requests that each carry a timeout.
+
+    A request's timeout is the time in seconds from asking for a connection to the last byte of the answer; only the
+    system's name resolution keeps its own limits. Compressed answers are neither asked for nor taken, because their size is
+    not known before they are unpacked. Proxies and certificates named in the environment are not used; redirects are not
+    followed. Requests raise httpx.HTTPError.
+    """
+    return httpx.Client(
+        transport=_DeadlineTransport(max_bytes),
+        headers={**(headers or {}), "Accept-Encoding": "identity"},
+        trust_env=False,
+        follow_redirects=False,
+    )
+
+
+def reason_of(error: httpx.HTTPError) -> str:
+    """Say in a few words why a request failed, without a word of what was asked."""
+    if isinstance(error, httpx.TimeoutException):
+        return "did not answer within the deadline"
+    if isinstance(error, AnswerTooLargeError):
+        return "answered with more than is taken"
+    return f"could not be reached ({type(error).__name__})"
+
+
+class _DeadlineTransport(httpx.BaseTransport):
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context(trust_env=False), network_backend=_DeadlineBackend()
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        seconds: float = request.extensions["timeout"]["read"]
+        # httpcore hands these three on to the stream and the backend below as they are: there they are moments, not spans.
+        moment = dict.fromkeys(("connect", "read", "write"), perf_counter() + seconds)
+        asked = httpcore.Request(
+            request.method,
+            httpcore.URL(
+                scheme=request.url.raw_scheme,
+                host=request.url.raw_host,
+                port=request.url.port,
+                target=request.url.raw_path,
+            ),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions={"timeout": {"pool": seconds, **moment}},
+        )
+        try:
+            response = self._pool.handle_request(asked)
+            try:
+                content = self._content(response)
+            finally:
+                response.close()
+        except httpcore.TimeoutException as error:
+            raise httpx.ReadTimeout(type(error).__name__, request=request) from error
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+            raise httpx.NetworkError(type(error).__name__, request=request) from error
+        return httpx.Response(response.status, headers=response.headers, stream=httpx.ByteStream(content))
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _content(self, response: httpcore.Response) -> bytes:
+        encodings = {value for name, value in response.headers if name.lower() == b"content-encoding"}
+        if encodings - {b"identity"}:
+            raise httpx.DecodingError("a compressed answer was not asked for")
+        content = bytearray()
+        for piece in response.iter_stream():
+            content += piece
+            if len(content) > self._max_bytes:
+                raise AnswerTooLargeError(f"more than {self._max_bytes} bytes")
+        return bytes(content)
+
+
+class _DeadlineBackend(httpcore.NetworkBackend):
+    def __init__(self) -> None:
+        self._backend = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        try:
+            addresses = [address[0] for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        except (OSError, UnicodeError) as error:
+            raise httpcore.ConnectError("the name could not be resolved") from error
+        refused = httpcore.ConnectError("the name has no address")
+        # One by one: given the name, the system would start the time anew with each of its addresses.
+        for address in addresses:
+            try:
+                stream = self._backend.connect_tcp(str(address), port, _left(timeout), local_address, socket_options)
+            except httpcore.ConnectError as error:
+                refused = error
+            else:
+                return _DeadlineStream(stream)
+        raise refused
+
+
+class _DeadlineStream(httpcore.NetworkStream):
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _left(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        connection: socket.socket = self._stream.get_extra_info("socket")
+        try:
+            connection.settimeout(_left(timeout))
+            # The time of sendall is for the whole buffer; httpcore's own write starts it anew with every piece.
+            connection.sendall(buffer)
+        except TimeoutError as error:
+            raise httpcore.WriteTimeout(str(error)) from error
+        except OSError as error:
+            raise httpcore.WriteError(str(error)) from error
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+
+def _left(moment: float | None) -> float:
+    left = (moment or 0.0) - perf_counter()
+    if left <= 0:
+        raise httpcore.ReadTimeout("the deadline has passed")
+    return left

@@ -1,0 +1,1 @@
+"""Google's Gemini API through its official SDK."""
