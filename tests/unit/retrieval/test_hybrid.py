@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from unit_builders import hit_of
 
-from clara.retrieval.hybrid import TIER, as_asked, hybrid
+from clara.retrieval.hybrid import TIER, as_asked, hybrid, plainly
 from clara.retrieval.passage import Found, Hit, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError, Role, Vector
 
@@ -63,10 +63,14 @@ class FakeJudge:
         self.judged.append((query, list(hits)))
         return self._chance
 
+    def evidence(self, query: Query, hits: Sequence[Hit]) -> dict[str, float]:
+        """Name the one thing it goes by."""
+        return {"chance": self._chance}
+
 
 def test_confident_hits_are_found() -> None:
     """Hits that are good enough come back as evidence, best first, with the confidence in them."""
-    found = hybrid(FakeEmbedder(), FakeIndex(), FakeJudge(0.9))(QUERY)
+    found = hybrid(FakeEmbedder(), plainly(FakeIndex()), FakeJudge(0.9))(QUERY)
     assert (found.status, found.tier, found.hits, found.outages) == (Status.FOUND, TIER, tuple(HITS), ())
     assert found.confidence == pytest.approx(0.9)
 
@@ -74,7 +78,7 @@ def test_confident_hits_are_found() -> None:
 def test_question_is_embedded_as_a_query() -> None:
     """The question is embedded once, as a query, and the index gets it whole together with its vector."""
     embedder, index = FakeEmbedder(), FakeIndex()
-    hybrid(embedder, index, FakeJudge())(QUERY)
+    hybrid(embedder, plainly(index), FakeJudge())(QUERY)
     assert embedder.asked == [(["¿cuánto tarda?"], "query")]
     assert index.asked == [(QUERY, [0.6, 0.8])]
 
@@ -88,7 +92,7 @@ def test_what_was_understood_is_searched_and_judged() -> None:
         heard.append((query, vector))
         return UNDERSTOOD
 
-    hybrid(FakeEmbedder(), index, judge, understand)(QUERY)
+    hybrid(FakeEmbedder(), plainly(index), judge, understand)(QUERY)
     assert heard == [(QUERY, [0.6, 0.8])]
     assert index.asked == [(UNDERSTOOD, [0.6, 0.8])]
     assert judge.judged == [(UNDERSTOOD, HITS)]
@@ -108,7 +112,7 @@ def test_nothing_understood() -> None:
 )
 def test_nothing_to_judge(embedder: FakeEmbedder, index: FakeIndex, asked: int) -> None:
     """Without hits there is a miss and no confidence, whatever the judge says, so another tier may still be asked."""
-    found = hybrid(embedder, index, FakeJudge(1.0))(QUERY)
+    found = hybrid(embedder, plainly(index), FakeJudge(1.0))(QUERY)
     assert (found.status, found.hits, found.confidence) == (Status.NOT_FOUND, (), None)
     assert len(index.asked) == asked
 
@@ -124,7 +128,7 @@ def test_nothing_to_judge(embedder: FakeEmbedder, index: FakeIndex, asked: int) 
 )
 def test_threshold(chance: float, status: Status) -> None:
     """Hits are shown when the confidence reaches the threshold; else none is handed on, and the confidence is told."""
-    found = hybrid(FakeEmbedder(), FakeIndex(), FakeJudge(chance))(QUERY)
+    found = hybrid(FakeEmbedder(), plainly(FakeIndex()), FakeJudge(chance))(QUERY)
     assert (found.status, found.tier, found.confidence) == (status, TIER, chance)
     assert found.hits == (tuple(HITS) if status is Status.FOUND else ())
 
@@ -139,12 +143,12 @@ def test_threshold(chance: float, status: Status) -> None:
 def test_outage_propagates(embedder: FakeEmbedder, index: FakeIndex, error: type[Exception]) -> None:
     """An outage of the embedder or the index is raised, never turned into a miss."""
     with pytest.raises(error):
-        hybrid(embedder, index, FakeJudge())(QUERY)
+        hybrid(embedder, plainly(index), FakeJudge())(QUERY)
 
 
 @pytest.mark.parametrize("vector", [pytest.param((0.6, 0.8), id="found"), pytest.param((0.0, 0.0), id="miss")])
 def test_timings(vector: Sequence[float]) -> None:
     """Each stage is timed, whatever the outcome."""
-    found: Found = hybrid(FakeEmbedder(vector), FakeIndex(), FakeJudge())(QUERY)
+    found: Found = hybrid(FakeEmbedder(vector), plainly(FakeIndex()), FakeJudge())(QUERY)
     assert set(found.timings_ms) == {"embed", "understand", "search"}
     assert min(found.timings_ms.values()) >= 0
