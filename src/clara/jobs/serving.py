@@ -9,8 +9,10 @@ from gunicorn.app.base import BaseApplication
 from sqlalchemy import text
 
 from clara.adapters.postgres.desk import PostgresDesk
+from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.engine import translated
 from clara.adapters.postgres.inbox import PostgresInbox
+from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.bootstrap import Services
 from clara.jobs.working import build_worker
@@ -39,6 +41,9 @@ def build_app(services: Services) -> Flask:
             direction=texts.direction,
             genuine=genuine,
             public_url=settings.clara_public_url if genuine else None,
+            counters=PostgresMetrics(engine).read,
+            memory=PostgresEmbeddingMemory(engine).statistics,
+            admin_token_sha256=settings.clara_admin_token_sha256,
         )
     )
 

@@ -2,14 +2,16 @@
 
 import structlog
 
-from clara.adapters.postgres.desk import PostgresDesk
 from clara.adapters.postgres.engine import plain_url
+from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.procrastinate.engine import Worker
 from clara.bootstrap import Services
 from clara.conversation.journey import converse
 from clara.conversation.message import Reply, ReplyStatus
 from clara.conversation.ports import Case, Outgoing, Sender, TemporarySendError
 from clara.conversation.turns import message_of, take_turn
+from clara.retrieval.counters import MetricsUnavailableError
+from clara.retrieval.measured import hand_on
 
 # A message that ended its worker twice is answered without embedder and database; if even that fails, with an apology.
 SAFE_AFTER = 2
@@ -28,7 +30,7 @@ class LocalSender:
 
 def build_worker(services: Services) -> Worker:
     """Build the worker of this process."""
-    desk, sender = PostgresDesk(services.engine.get()), build_sender(services)
+    desk, sender, store = services.desk(), build_sender(services), PostgresMetrics(services.engine.get())
 
     def take(inbox_id: int, attempts: int) -> str:
         try:
@@ -36,10 +38,16 @@ def build_worker(services: Services) -> Worker:
         except TemporarySendError as error:
             log.warning("reply not taken, trying again later", error=str(error), attempts=attempts)
             raise
+        finally:
+            hand_on(services.metrics, store, _kept)
         log.info("turn taken", outcome=outcome, attempts=attempts)
         return outcome
 
     return Worker(plain_url(str(services.database_url)), take)
+
+
+def _kept(error: MetricsUnavailableError) -> None:
+    log.warning("counters kept for later", error=str(error))
 
 
 def answer(services: Services, case: Case, attempts: int) -> Reply:

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from flask import Flask
 
 from clara.conversation.ports import DeliveryReports, Inbox, Replies
+from clara.retrieval.counters import Counters
+from clara.retrieval.memory import MemoryStatistics
+from clara.web.admin import admin_routes
 from clara.web.chat import Chat
 from clara.web.health import health_routes
+from clara.web.metrics import metrics_routes
 from clara.web.webhook import Genuine, Webhook
 
 # A WhatsApp form is a few kilobytes: 4,096 characters of text, percent-encoded up to nine bytes each, and some fields.
@@ -25,8 +29,11 @@ class Edge:
     reports: DeliveryReports
     probes: Mapping[str, Callable[[], str]]
     direction: Callable[[str], str]
+    counters: Callable[[], Counters]
+    memory: Callable[[], MemoryStatistics]
     genuine: Genuine | None = None
     public_url: str | None = None
+    admin_token_sha256: str | None = None
 
 
 def create_app(edge: Edge) -> Flask:
@@ -35,6 +42,9 @@ def create_app(edge: Edge) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
     app.register_blueprint(health_routes(edge.probes))
+    app.register_blueprint(metrics_routes(edge.counters, edge.admin_token_sha256))
+    if edge.admin_token_sha256 is not None:
+        app.register_blueprint(admin_routes(edge.admin_token_sha256, edge.counters, edge.memory))
     if edge.genuine is not None and edge.public_url is not None:
         app.register_blueprint(Webhook(edge.inbox, edge.reports, edge.genuine, edge.public_url).blueprint())
     else:
