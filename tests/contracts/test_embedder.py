@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.retrieval.dict_memory import DictMemory
 
 from clara.adapters.local.embedder import LocalEmbedder
+from clara.retrieval.memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
 from clara.retrieval.remembered import RememberingEmbedder, digest_of
 
@@ -18,7 +20,11 @@ REMEMBERED = {
     for role in ("query", "passage")
     for text, vector in zip(KNOWN, LOCAL.embed(KNOWN, role), strict=True)
 }
-EMBEDDERS = {"local": LOCAL, "remembering": RememberingEmbedder(LOCAL, REMEMBERED)}
+EMBEDDERS = {
+    "local": LOCAL,
+    "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
+    "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),
+}
 
 
 @pytest.fixture(params=sorted(EMBEDDERS))
