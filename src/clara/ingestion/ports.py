@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from clara.retrieval.passage import Passage
+from clara.retrieval.profile import Profile
 
 
 class StoreUnavailableError(Exception):
@@ -13,32 +14,49 @@ class StoreUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredDigests:
-    """What a store holds of a corpus: digests by passage id, of the passage and of the text its vector was made from."""
+    """What a store holds of a corpus: digests by passage id, of the passage and of the text its vector was made from.
+
+    `profile` is the name of the one it was last written with, None for an unknown corpus.
+    """
 
     passages: Mapping[str, str]
     vectors: Mapping[str, str]
+    profile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A passage to write, its digest, and its vector with the digest of the text that was embedded."""
+    """A passage to write, its digest, and its vector with the digest of the text that was embedded.
+
+    `names` are those under which texts and questions may speak of it, normalised.
+    """
 
     passage: Passage
     digest: str
     vector: Sequence[float]
     vector_digest: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that one ingestion changes in a corpus."""
+    """All that one ingestion changes in a corpus.
+
+    `links` are all of the corpus afterwards, as (id of a passage, id of a passage that it names); they replace what was there.
+    """
 
     write: tuple[Written, ...]
     drop: frozenset[str]
+    links: frozenset[tuple[str, str]] = frozenset()
 
 
 class PassageStore(Protocol):
-    """Keeps the passages of corpora with the vectors of one model. Every method may raise StoreUnavailableError."""
+    """Keeps the passages of corpora with the vectors of one model. Every method may raise StoreUnavailableError.
+
+    `profile` says how what is written is searched afterwards, and so whether names and links are worth keeping.
+    """
+
+    profile: Profile
 
     def stored(self, corpus: str) -> StoredDigests:
         """Give the digests of everything the store holds of the corpus; empty for a corpus it does not know."""

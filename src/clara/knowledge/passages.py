@@ -14,6 +14,8 @@ from clara.retrieval.passage import Passage
 
 CORPUS = "clara"
 COLLECTION = "curado"
+# How this corpus is searched: a name of data/profiles.json.
+PROFILE = "procedures"
 
 
 def passages_of(procedure: Procedure, today: date) -> list[Passage]:

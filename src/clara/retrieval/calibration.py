@@ -25,6 +25,10 @@ class Judge(Protocol):
         """Give the probability (0..1); 0 without hits."""
         ...
 
+    def evidence(self, query: Query, hits: Sequence[Hit]) -> dict[str, float]:
+        """Give what the probability was computed from, by name; nothing without hits."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
@@ -47,6 +51,11 @@ class Calibration:
         features = features_of(query, hits)
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
         return 1 / (1 + math.exp(-max(-CERTAIN, min(CERTAIN, total))))
+
+    def evidence(self, query: Query, hits: Sequence[Hit]) -> dict[str, float]:
+        """Give the features that have a weight."""
+        measured = features_of(query, hits) if hits else {}
+        return {name: value for name, value in measured.items() if name in self.weights}
 
 
 def _margin(hits: Sequence[Hit]) -> float:

@@ -1,9 +1,12 @@
 """The hybrid tier: one embedding, one statement, and a decision whether the evidence is good enough to show."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 from clara.retrieval.calibration import Judge
+from clara.retrieval.collections import Gathered
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, HybridIndex, Vector
 
@@ -12,31 +15,77 @@ TIER = "pgvector"
 Understand = Callable[[Query, Vector | None], Query]
 
 
+Gather = Callable[[Query], Gathered]
+
+
+def plainly(index: HybridIndex) -> Gather:
+    """Search all collections of a corpus at once, with the vector that the query carries."""
+    return lambda query: Gathered(tuple(index.search(query, query.vector or ())))
+
+
 def as_asked(query: Query, _vector: Vector | None) -> Query:
     """Understand nothing more than what the query says."""
     return query
 
 
-def hybrid(embedder: Embedder, index: HybridIndex, judge: Judge, understand: Understand = as_asked) -> Retrieve:
-    """Search by meaning and by words; keep the hits only when `judge` is confident enough of them."""
+def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: Understand = as_asked) -> Retrieve:
+    """Search by meaning and by words; keep the hits only when `judge` is confident enough of them.
+
+    A query that carries its vector is not embedded again. Without a judge, as in a corpus that nobody calibrated, whatever is
+    found is given, with no confidence.
+    """
 
     def search(query: Query) -> Found:
         started = perf_counter()
-        (vector,) = embedder.embed([query.text], "query")
+        vector: Vector = query.vector or embedder.embed([query.text], "query")[0]
         embedded = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()
-        hits: Sequence[Hit] = index.search(understood, vector) if any(vector) else ()
+        gathered = gather(replace(understood, vector=tuple(vector))) if any(vector) else Gathered()
         done = perf_counter()
-        chance = judge.probability(understood, hits)
+        hits = gathered.hits
+        chance = judge.probability(understood, hits) if judge else None
         timings = {
             "embed": (embedded - started) * 1000,
             "understand": (ready - embedded) * 1000,
             "search": (done - ready) * 1000,
         }
-        if hits and chance >= judge.threshold:
-            return Found(Status.FOUND, TIER, tuple(hits), timings_ms=timings, confidence=chance)
+        trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
+        if hits and (judge is None or (chance or 0.0) >= judge.threshold):
+            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace)
         # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
-        return Found(Status.NOT_FOUND, TIER, timings_ms=timings, confidence=chance if hits else None)
+        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if hits else None, trace=trace)
 
     return search
+
+
+def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float | None) -> dict[str, Any]:
+    """Say as JSON what was understood, what each leg gave, and how it was judged; no word of the question."""
+    trace: dict[str, Any] = {
+        "understood": {
+            "outside": query.outside,
+            "documents": dict(query.documents),
+            "sections": {f"{document}/{section}": weight for (document, section), weight in query.sections.items()},
+        },
+        "filters": {
+            "territories": list(query.territories),
+            "collections": list(query.collections),
+            **{key: list(accepted) for key, accepted in query.filters.items()},
+        },
+        "hits": [
+            {
+                "id": hit.passage.id,
+                "score": hit.score,
+                "cosine": hit.cosine,
+                "dense_rank": hit.dense_rank,
+                "bm25": hit.lexical,
+                "lexical_rank": hit.lexical_rank,
+                "linked": hit.linked,
+                "coverage": hit.coverage,
+            }
+            for hit in hits
+        ],
+    }
+    if judge is not None:
+        trace["judged"] = {"confidence": chance, "threshold": judge.threshold, "evidence": judge.evidence(query, hits)}
+    return trace

@@ -41,7 +41,9 @@ class Query:
     `documents` and `sections` weigh what the question is known or guessed to be about: the passages of those documents join
     the candidates and gain that score, and those of the (document, section) pairs theirs; nothing else is excluded.
     `outside` is the probability that the question is about nothing in the corpus, None when nobody has judged it. With
-    `territories`, only passages that hold in one of them are found.
+    `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
+    under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
+    that one request embeds once. `exact` compares every vector instead of asking the approximate index.
     """
 
     text: str
@@ -52,6 +54,10 @@ class Query:
     sections: Mapping[tuple[str, str], float] = field(default_factory=dict)
     outside: float | None = None
     territories: tuple[str, ...] = ()
+    collections: tuple[str, ...] = ()
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,9 @@ class Hit:
 
     `score` is the fused score that orders the hits of one search; it compares within a search only. `cosine` is the
     similarity of the vectors, `lexical` the BM25 score, `coverage` the share (0..1) of the question's term weight that the
-    passage contains; None where the tier does not measure it.
+    passage contains; None where the tier does not measure it. `linked` is the share it got from hits that name it.
+    `dense_rank` and `lexical_rank` count from 1 within each leg, None for a passage that the leg did not bring up. `vector`
+    is there only when a strategy asked for it.
     """
 
     passage: Passage
@@ -68,6 +76,10 @@ class Hit:
     cosine: float | None = None
     lexical: float | None = None
     coverage: float | None = None
+    linked: float = 0.0
+    dense_rank: int | None = None
+    lexical_rank: int | None = None
+    vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
 
 
 class Status(StrEnum):
@@ -84,7 +96,10 @@ class Found:
 
     `confidence` is the probability (0..1) that the first hit is of the right document, None when the tier cannot tell. `hits`
     are evidence when `status` is FOUND; the last tier of a chain may add a directory of what exists, marked by its
-    status. `outages` names the tiers that could not be asked: then NOT_FOUND is never claimed. `timings_ms` is per stage.
+    status. `outages` names the tiers that could not be asked: then NOT_FOUND is never claimed. `failures` says which optional
+    parts (a reranker, a writer of other queries, a cache) were asked and did not serve, and why: the hits stand without them.
+    `relaxed` has the lowered threshold of each collection in which nothing passed the usual one. `timings_ms` is per stage.
+    `trace` is JSON: what each stage decided and from what, without the question's text.
     """
 
     status: Status
@@ -93,6 +108,14 @@ class Found:
     outages: tuple[str, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
     confidence: float | None = None
+    failures: tuple[str, ...] = ()
+    relaxed: Mapping[str, float] = field(default_factory=dict)
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part that was asked served: only then may the result be remembered."""
+        return not self.outages and not self.failures
 
 
 Retrieve = Callable[[Query], Found]

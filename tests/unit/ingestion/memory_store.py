@@ -4,12 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
+from clara.retrieval.profile import Profile
 
 
 class MemoryStore:
     """Implements PassageStore with dictionaries, and counts what it is asked to do."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile | None = None) -> None:
+        self.profile = profile or Profile()
         self.corpora: dict[str, dict[str, Written]] = {}
         self.changes: list[Change] = []
         self.down = False
@@ -21,6 +23,7 @@ class MemoryStore:
         return StoredDigests(
             {name: written.digest for name, written in held.items()},
             {name: written.vector_digest for name, written in held.items() if any(written.vector)},
+            self.profile.name if corpus in self.corpora else None,
         )
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:

@@ -12,7 +12,7 @@ from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
 from clara.conversation.message import Incoming, Reply
-from clara.conversation.ports import Case, Outgoing, StoreUnavailableError
+from clara.conversation.ports import Case, Outgoing, StoredTurn, StoreUnavailableError
 
 # How far a message has come. Callbacks arrive in any order: a message never goes back to an earlier state.
 PROGRESS = ("pending", "sent", "queued", "sending", "delivered", "read", "undelivered", "failed")
@@ -63,10 +63,22 @@ class PostgresDesk:
                     tier=reply.tier,
                     citations=[asdict(citation) for citation in reply.citations],
                     timings_ms=dict(reply.timings_ms),
+                    trace=dict(reply.trace),
                     total_ms=reply.timings_ms.get("total", 0.0),
                 )
                 .on_conflict_do_nothing()
             )
+
+    def turn(self, inbox_id: int) -> StoredTurn | None:
+        """Give a recorded turn with the message that it answered; None when there is none."""
+        wanted = (
+            select(turns.c.status, turns.c.tier, turns.c.trace, inbox.c.body)
+            .join(inbox, inbox.c.id == turns.c.inbox_id)
+            .where(turns.c.inbox_id == inbox_id)
+        )
+        with self._outages(), self._engine.connect() as connection:
+            row = connection.execute(wanted).one_or_none()
+        return StoredTurn(row.status, row.tier, row.trace, row.body) if row else None
 
     def waiting(self, inbox_id: int) -> Outgoing | None:
         """Give the reply that still has to be sent."""

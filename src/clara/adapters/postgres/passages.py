@@ -1,22 +1,49 @@
 """The store that ingestion writes to: passages and their vectors, changed together in one transaction."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, select, text
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
-from clara.adapters.postgres.schema import corpora, embeddings, passages, vector_spaces
+from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.search import space_id, storable
+from clara.adapters.postgres.sql import statement
 from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError
+from clara.retrieval.profile import Profile
+
+
+class NameTakenError(Exception):
+    """The number of the corpus's vector space is that of another corpus, by rare chance. Give the corpus another name."""
+
+    def __init__(self, corpus: str, other: str) -> None:
+        super().__init__(f"corpus {corpus} cannot be kept beside {other}: their numbers collide. Give it another name.")
+
+
+class UnknownCorpusError(Exception):
+    """There is no corpus of that name. The message says where the names are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCorpus:
+    """What the store holds of a corpus."""
+
+    name: str
+    profile: str
+    passages: int
+    documents: int
+    collections: tuple[str, ...]
+    links: int
 
 
 class PostgresPassages:
     """Implements ingestion's PassageStore for the vectors of one model."""
 
-    def __init__(self, engine: Engine, model: str, dimensions: int) -> None:
+    def __init__(self, engine: Engine, model: str, dimensions: int, profile: Profile | None = None) -> None:
+        self.profile = profile or Profile()
         self._engine = engine
         self._model = model
         self._dimensions = dimensions
@@ -30,7 +57,8 @@ class PostgresPassages:
                 .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
                 .where(passages.c.corpus == corpus, embeddings.c.space_id == space_id(corpus, self._model))
             ).all()
-        return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors})
+            profile = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
+        return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
         """Give the stored vectors of these passages. Raises StoreUnavailableError."""
@@ -51,13 +79,15 @@ class PostgresPassages:
         with self._outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             connection.execute(text("select pg_advisory_xact_lock(hashtext(:corpus))"), {"corpus": corpus})
-            connection.execute(upsert(corpora).values(name=corpus).on_conflict_do_nothing())
+            made = upsert(corpora).values(name=corpus, profile=self.profile.name)
+            connection.execute(made.on_conflict_do_update(index_elements=["name"], set_={"profile": self.profile.name}))
             self._ensure_space(connection, corpus)
             gone = sorted(change.drop | {item.passage.id for item in change.write})
             for ids in _batches(gone):
                 connection.execute(delete(passages).where(passages.c.corpus == corpus, passages.c.id.in_(ids)))
             for items in _batches(change.write):
                 self._write(connection, corpus, items)
+            _link(connection, corpus, change.links)
 
     def _write(self, connection: Connection, corpus: str, items: Sequence[Any]) -> None:
         rows = [
@@ -91,6 +121,50 @@ class PostgresPassages:
         ]
         if vectors:
             connection.execute(insert(embeddings), vectors)
+        named = [
+            {"corpus": corpus, "name": storable(name), "passage_pk": keys[item.passage.id]}
+            for item in items
+            for name in item.names
+        ]
+        if named:
+            connection.execute(upsert(names).on_conflict_do_nothing(), named)
+
+    def corpora(self) -> list[StoredCorpus]:
+        """List what is there, by name. Raises StoreUnavailableError."""
+        with self._outages(), self._engine.connect() as connection:
+            rows = connection.execute(statement("corpora")).all()
+        return [
+            StoredCorpus(row.name, row.profile, row.passages, row.documents, tuple(row.collections), row.links) for row in rows
+        ]
+
+    def profile_of(self, corpus: str) -> str:
+        """Give the name of the corpus's profile. Raises UnknownCorpusError, StoreUnavailableError."""
+        with self._outages(), self._engine.connect() as connection:
+            name = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
+        if name is None:
+            raise UnknownCorpusError(f"there is no corpus {corpus!r}; `clara corpus list` names those there are")
+        return str(name)
+
+    def sampled_vectors(self, corpus: str, size: int) -> list[list[float]]:
+        """Give the vectors of `size` passages at most, always the same ones of a corpus. Raises StoreUnavailableError."""
+        wanted = (
+            select(embeddings.c.vector)
+            .where(embeddings.c.space_id == space_id(corpus, self._model))
+            .order_by(func.md5(embeddings.c.digest), embeddings.c.passage_pk)
+            .limit(size)
+        )
+        with self._outages(), self._engine.connect() as connection:
+            return list(connection.execute(wanted).scalars())
+
+    def drop(self, corpus: str) -> bool:
+        """Remove a corpus with everything made for it; False when there is none. Raises StoreUnavailableError."""
+        with self._outages(), self._engine.begin() as connection:
+            connection.execute(text("set local statement_timeout = 0"))
+            spaces = connection.execute(select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus)).scalars().all()
+            gone = connection.execute(delete(corpora).where(corpora.c.name == corpus).returning(corpora.c.name)).first()
+            for number in spaces:
+                connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
+        return gone is not None
 
     def _ensure_space(self, connection: Connection, corpus: str) -> None:
         number = space_id(corpus, self._model)
@@ -100,7 +174,11 @@ class PostgresPassages:
             .on_conflict_do_nothing()
             .returning(vector_spaces.c.id)
         ).first()
-        if made:
+        if not made:
+            held = connection.execute(select(vector_spaces).where(vector_spaces.c.id == number)).one()
+            if (held.corpus, held.model) != (corpus, self._model):
+                raise NameTakenError(corpus, held.corpus)
+        else:
             connection.execute(
                 text(
                     f"create index hnsw_{number} on embeddings "
@@ -115,6 +193,16 @@ class PostgresPassages:
                 yield
         except DatabaseUnavailableError as error:
             raise StoreUnavailableError(str(error)) from error
+
+
+def _link(connection: Connection, corpus: str, wanted: Collection[tuple[str, str]]) -> None:
+    """Make the corpus's links exactly these."""
+    connection.execute(delete(links).where(links.c.source_pk.in_(select(passages.c.pk).where(passages.c.corpus == corpus))))
+    for edges in _batches(sorted(wanted), 5000):
+        connection.execute(
+            statement("link"),
+            {"corpus": corpus, "sources": [source for source, _ in edges], "targets": [target for _, target in edges]},
+        )
 
 
 def _batches(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -48,6 +49,16 @@ corpora = Table(
     Column("languages", ARRAY(Text), nullable=False, server_default="{}"),
     Column("passages", BigInteger, nullable=False, server_default="0"),
     Column("terms", BigInteger, nullable=False, server_default="0", comment="sum of the lengths of the passages"),
+    Column(
+        "version",
+        BigInteger,
+        nullable=False,
+        server_default=text("(extract(epoch from clock_timestamp()) * 1000000)::bigint"),
+        comment="microseconds, grows with every change of passages: what was remembered under another is void",
+    ),
+    Column(
+        "profile", Text, nullable=False, server_default="procedures", comment="how it is searched: a name of data/profiles.json"
+    ),
 )
 
 passages = Table(
@@ -111,6 +122,56 @@ embeddings = Table(
     Index(None, "passage_pk"),
 )
 
+links = Table(
+    "links",
+    metadata,
+    Column("source_pk", BigInteger, ForeignKey("passages.pk", ondelete="CASCADE"), primary_key=True),
+    Column("target_pk", BigInteger, ForeignKey("passages.pk", ondelete="CASCADE"), primary_key=True),
+    Index(None, "target_pk"),
+)
+
+names = Table(
+    "names",
+    metadata,
+    Column("corpus", Text, primary_key=True),
+    Column(
+        "name", Text, primary_key=True, comment="under which other texts and questions may speak of the passage, case folded"
+    ),
+    Column("passage_pk", BigInteger, ForeignKey("passages.pk", ondelete="CASCADE"), primary_key=True),
+    Index(None, "passage_pk"),
+)
+
+remembered_embeddings = Table(
+    "remembered_embeddings",
+    metadata,
+    Column("key", Text, primary_key=True, comment="digest of model, role and normalised text"),
+    Column("model", Text, nullable=False),
+    Column("vector", VECTOR, nullable=False),
+    Column("milliseconds", Float, nullable=False, comment="what computing it took"),
+    Column("uses", BigInteger, nullable=False, server_default="0"),
+    _now(),
+    Column("used_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index(None, "used_at"),
+)
+
+embedding_memory_totals = Table(
+    "embedding_memory_totals",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("hits", BigInteger, nullable=False, server_default="0"),
+    Column("misses", BigInteger, nullable=False, server_default="0"),
+    Column("saved_ms", Float, nullable=False, server_default="0"),
+)
+
+rag_metrics = Table(
+    "rag_metrics",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("labels", ARRAY(Text), primary_key=True),
+    Column("value", Float, nullable=False),
+    comment="counters that only ever grow, summed over all processes",
+)
+
 inbox = Table(
     "inbox",
     metadata,
@@ -150,6 +211,7 @@ turns = Table(
     Column("citations", JSONB, nullable=False, server_default="[]"),
     Column("timings_ms", JSONB, nullable=False, server_default="{}"),
     Column("total_ms", Float, nullable=False),
+    Column("trace", JSONB, nullable=False, server_default="{}"),
     _now(),
     Index(None, "pseudonym", "created_at"),
 )

@@ -1,9 +1,14 @@
--- The hybrid search: BM25 and vectors, each from its own index, fused by score, in one statement.
--- BM25 with k1 = 1.2, b = 0.75. Fusion: min-max over the candidates, 0.7 cosine + 0.3 BM25 (XQuAD es R@1 .962 against .915
--- dense alone, .927 BM25 alone, .935 reciprocal ranks). space_id and dimensions are integers from vector_spaces, written
--- into the text because the planner must prove that the partial HNSW index serves the query. Passages of the documents that
--- the question is probably about join the candidates and gain the weight of their document and section. No document fills
--- the list alone, so that a question about two finds both.
+-- The hybrid search: BM25 and vectors, each from its own index, fused, and the passages that the best ones name, in one statement.
+--
+-- The text varies in four places only, none of which a person can reach: space_id and dimensions are integers from
+-- vector_spaces (the planner must prove that the partial HNSW index serves the query); the conditions in braces are there when
+-- the query filters; {exactly} takes the index away from the planner when every vector is to be compared.
+--
+-- BM25 has k1 = 1.2, b = 0.75. Postings are read from the rarest term on until :budget of them; the terms beyond are looked up
+-- only for the :rough best passages, so that a frequent word costs what it tells. Fusion is min-max over the candidates,
+-- :dense of the cosine's range + :lexical of the best BM25, or reciprocal ranks. Passages of documents that the question is
+-- probably about, and those whose name it says, join the candidates and gain weight; passages named by the best :sources gain
+-- :links of that one's score. No document fills the list alone, so that a question about two finds both.
 with meant as materialized (
     select * from unnest(cast(:documents as text[]), cast(:document_weights as float8[])) as d(document_id, weight)
 ),
@@ -19,68 +24,145 @@ terms as materialized (
       cross join lateral lexemes(spoken.language, :text) as l
      where c.name = :corpus
 ),
-weights as materialized (
+spread as materialized (
     select t.term,
-           ln(1 + (c.passages - coalesce(x.passages, 0) + 0.5) / (coalesce(x.passages, 0) + 0.5)) as idf,
-           c.terms::float8 / greatest(c.passages, 1) as mean_length
+           ln(1 + (c.passages - coalesce(x.passages, 0) + 0.5) / (coalesce(x.passages, 0) + 0.5))::float8 as idf,
+           0.9 * c.passages::float8 / greatest(c.terms, 1) as slope,
+           sum(coalesce(x.passages, 0)) over (order by coalesce(x.passages, 0), t.term) as read,
+           row_number() over (order by coalesce(x.passages, 0), t.term) as place
       from terms t
       join corpora c on c.name = :corpus
       left join lexicon x on x.corpus = :corpus and x.term = t.term
 ),
-lexical as materialized (
-    select p.passage_pk,
-           sum(w.idf * p.frequency * 2.2 / (p.frequency + 1.2 * (0.25 + 0.75 * p.length / w.mean_length))) as bm25,
+weights as materialized (
+    select term, idf, slope, read <= :budget or place = 1 as rare from spread
+),
+rough as materialized (
+    select o.passage_pk,
+           sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
            sum(w.idf) as covered
       from weights w
-      join postings p on p.corpus = :corpus and p.term = w.term
-     group by p.passage_pk
-     order by bm25 desc, p.passage_pk
-     limit :pool
+      join postings o on o.corpus = :corpus and o.term = w.term{and_postings_filtered}
+     where w.rare
+     group by o.passage_pk
+     order by bm25 desc, o.passage_pk
+     limit :rough
+),
+lexical as materialized (
+    select passage_pk, bm25, covered, row_number() over (order by bm25 desc, passage_pk) as lexical_rank
+      from (
+          select r.passage_pk, r.bm25 + coalesce(f.bm25, 0) as bm25, r.covered + coalesce(f.covered, 0) as covered
+            from rough r
+            left join lateral (
+                select sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
+                       sum(w.idf) as covered
+                  from weights w
+                  cross join lateral (
+                      select p.frequency, p.length
+                        from postings p
+                       where p.corpus = :corpus and p.term = w.term and p.passage_pk = r.passage_pk
+                       limit 1
+                  ) o
+                 where not w.rare
+            ) f on true
+           order by bm25 desc, r.passage_pk
+           limit :pool
+      ) best
 ),
 dense as materialized (
-    select e.passage_pk,
-           1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
-      from embeddings e
-     where e.space_id = {space_id}
-     order by e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))
-     limit :pool
+    select passage_pk, cosine, row_number() over (order by cosine desc, passage_pk) as dense_rank
+      from (
+          select e.passage_pk,
+                 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+            from embeddings e{join_passages}
+           where e.space_id = {space_id}{and_filtered}
+           order by (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly}
+           limit :pool
+      ) nearest
 ),
 preferred as materialized (
     select p.pk as passage_pk
       from meant d
       join passages p on p.corpus = :corpus and p.document_id = d.document_id
       left join asked s on s.document_id = p.document_id and s.section = p.section
+     where true{and_filtered}
      order by d.weight + coalesce(s.weight, 0) desc, p.pk
      limit :preferred
+),
+said as materialized (
+    select n.passage_pk
+      from names n{join_named}
+     where n.corpus = :corpus and n.name = any(cast(:names as text[])){and_filtered}
+     group by n.passage_pk
+     order by n.passage_pk
+     limit :pool
 ),
 candidates as materialized (
     select passage_pk,
            coalesce(d.cosine, (
                select 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions})))
                  from embeddings e
-                where e.space_id = {space_id} and e.passage_pk = coalesce(l.passage_pk, f.passage_pk)
+                where e.space_id = {space_id} and e.passage_pk = coalesce(l.passage_pk, f.passage_pk, n.passage_pk)
            )) as cosine,
+           d.dense_rank,
            coalesce(l.bm25, 0) as bm25,
-           coalesce(l.covered, 0) as covered
+           coalesce(l.covered, 0) as covered,
+           l.lexical_rank,
+           n.passage_pk is not null as named
       from dense d
       full join lexical l using (passage_pk)
       full join preferred f using (passage_pk)
+      full join said n using (passage_pk)
 ),
-ranges as (
+ranges as materialized (
     select min(cosine) as low_cosine, nullif(max(cosine) - min(cosine), 0) as cosine_range, nullif(max(bm25), 0) as best_bm25
       from candidates
 ),
-scored as materialized (
+fused as materialized (
     select c.*,
-           p.document_id,
-           0.7 * coalesce((c.cosine - r.low_cosine) / r.cosine_range, 0) + 0.3 * coalesce(c.bm25 / r.best_bm25, 0)
-           + coalesce(d.weight + coalesce(s.weight, 0), 0) as score
+           case when cast(:by_ranks as boolean)
+                then coalesce(cast(:dense as float8) / (cast(:rank_constant as float8) + c.dense_rank), 0)
+                     + coalesce(cast(:lexical as float8) / (cast(:rank_constant as float8) + c.lexical_rank), 0)
+                else cast(:dense as float8) * coalesce((c.cosine - r.low_cosine) / r.cosine_range, 0)
+                     + cast(:lexical as float8) * coalesce(c.bm25 / r.best_bm25, 0)
+           end + case when c.named then cast(:named as float8) else 0 end as own
       from candidates c
       cross join ranges r
-      join passages p on p.pk = c.passage_pk
+),
+linked as materialized (
+    select l.target_pk as passage_pk, cast(:links as float8) * max(f.own) as share
+      from (select passage_pk, own from fused order by own desc, passage_pk limit :sources) f
+      join links l on l.source_pk = f.passage_pk
+     where cast(:links as float8) > 0
+     group by l.target_pk
+),
+joined as materialized (
+    select f.passage_pk, f.cosine, f.dense_rank, f.bm25, f.covered, f.lexical_rank, f.own, coalesce(l.share, 0) as share
+      from fused f
+      left join linked l using (passage_pk)
+    union all
+    select l.passage_pk, n.cosine, null, 0, 0, null,
+           case when cast(:by_ranks as boolean) then 0
+                else cast(:dense as float8) * greatest(0, coalesce((n.cosine - r.low_cosine) / r.cosine_range, 0)) end,
+           l.share
+      from linked l
+      cross join ranges r
+      left join lateral (
+          select 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+            from embeddings e
+           where e.space_id = {space_id} and e.passage_pk = l.passage_pk
+      ) n on true
+     where l.passage_pk not in (select passage_pk from fused)
+),
+scored as materialized (
+    select j.*,
+           p.document_id,
+           j.own + j.share + coalesce(d.weight + coalesce(s.weight, 0), 0) as score
+      from joined j
+      join passages p on p.pk = j.passage_pk
       left join meant d using (document_id)
       left join asked s using (document_id, section)
-     where cardinality(cast(:territories as text[])) = 0 or p.territory = any(cast(:territories as text[]))
+     where true{and_filtered}
 ),
 ranked as (
     select *, row_number() over (partition by document_id order by score desc, passage_pk) as place from scored
@@ -89,9 +171,8 @@ kept as (
     select * from ranked order by place > :of_one_document, score desc, passage_pk limit :limit
 )
 select p.id, p.corpus, p.collection, p.document_id, p.section, p.heading, p.text, p.language, p.territory, p.metadata,
-       k.cosine, k.bm25 as lexical,
-       coalesce(k.covered / nullif((select sum(idf) from weights), 0), 0) as coverage,
-       k.score
+       k.cosine, k.dense_rank, k.bm25 as lexical, k.lexical_rank, k.share as linked, k.score,
+       coalesce(k.covered / nullif((select sum(idf) from weights), 0), 0) as coverage{vector_column}
   from kept k
-  join passages p on p.pk = k.passage_pk
+  join passages p on p.pk = k.passage_pk{join_vector}
  order by k.score desc, p.id
