@@ -5,15 +5,16 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIXES = ("CLARA_", "RAG_")
 MINIMUM_KEY_CHARACTERS = 32
+SHORT_KEY = "CLARA_PSEUDONYM_KEY is too short. Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class SettingsError(Exception):
@@ -27,6 +28,14 @@ class Settings(BaseSettings):
 
     rag_enabled: bool = Field(True, description="search PostgreSQL; off means keywords only")
     rag_fallback_chain: bool = Field(True, description="fall back to keywords and the directory; off means one tier")
+    rag_policy: Literal["none", "self_reflective", "corrective", "adaptive"] = Field("none", description="searching again")
+    rag_reranker: Literal["none", "heuristic", "gemini", "endpoint"] = Field("none", description="who orders what was found")
+    rag_reranker_candidates: int = Field(20, ge=2, le=100, description="passages that the reranker sees")
+    rag_reranker_seconds: float = Field(2.0, gt=0, le=30, description="after this the order stays as it was")
+    rag_cache_enabled: bool = Field(False, description="remember results")
+    rag_cache_ttl: float = Field(3600, gt=0, description="seconds for which a result is remembered")
+    rag_cache_backend: Literal["memory", "redis"] = Field("memory", description="redis shares results between processes")
+    rag_redis_url: SecretStr | None = Field(None, description="redis://, rediss:// or unix://, for the backend redis")
     rag_metrics_enabled: bool = Field(True, description="count every retrieval")
     rag_db_url: SecretStr | None = Field(None, description="PostgreSQL >= 16 with pgvector; unset: an embedded server")
 
@@ -42,6 +51,42 @@ class Settings(BaseSettings):
     twilio_account_sid: str | None = Field(None, pattern=r"^AC[0-9a-fA-F]{32}$")
     twilio_auth_token: SecretStr | None = None
     twilio_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Twilio's REST API")
+
+    clara_admin_token_sha256: str | None = Field(
+        None,
+        pattern=r"^[0-9a-fA-F]{64}$",
+        description="SHA-256 of the operator's token; unset: no /admin, and /metrics for this machine only",
+    )
+
+    gemini_api_key: SecretStr | None = None
+    gemini_model: str = "gemini-2.5-flash-lite"
+    gemini_base_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Gemini")
+    reranker_base_url: str | None = Field(None, pattern=r"^https?://", description="serves /ranking, for the reranker endpoint")
+    reranker_model_name: str = ""
+    reranker_api_key: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        """Refuse a choice without what it needs."""
+        needs = {
+            "gemini_api_key": self.rag_reranker == "gemini",
+            "reranker_base_url": self.rag_reranker == "endpoint",
+            "rag_redis_url": self.rag_cache_enabled and self.rag_cache_backend == "redis",
+            "clara_pseudonym_key": self.rag_cache_enabled and self.rag_cache_backend == "redis",
+        }
+        missing = [name.upper() for name, needed in needs.items() if needed and getattr(self, name) is None]
+        if missing:
+            msg = f"{', '.join(missing)} not set, but another setting needs it; set it, or leave that one at its default"
+            raise ValueError(msg)
+        key = self.secret("clara_pseudonym_key")
+        if self.rag_cache_enabled and key and len(key) < MINIMUM_KEY_CHARACTERS:
+            raise ValueError(SHORT_KEY)
+        return self
+
+    def secret(self, name: str) -> str:
+        """Give the value of a secret, empty when it is not set."""
+        value: SecretStr | None = getattr(self, name)
+        return value.get_secret_value() if value else ""
 
     @field_validator("clara_public_url")
     @classmethod
@@ -83,8 +128,7 @@ class Settings(BaseSettings):
             )
             raise SettingsError(msg)
         if len(self.pseudonym_key) < MINIMUM_KEY_CHARACTERS:
-            msg = "CLARA_PSEUDONYM_KEY is too short. Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
-            raise SettingsError(msg)
+            raise SettingsError(SHORT_KEY)
 
     @property
     def pseudonym_key(self) -> str:
@@ -98,7 +142,8 @@ def load_settings() -> Settings:
     try:
         settings = Settings()
     except ValidationError as error:
-        faults.extend(f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors())
+        found = error.errors()
+        faults.extend(": ".join([*(str(place).upper() for place in fault["loc"][:1]), fault["msg"]]) for fault in found)
     if faults:
         raise SettingsError("\n".join(faults))
     return settings

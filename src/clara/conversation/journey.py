@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from clara.conversation.commands import Commands
 from clara.conversation.language import LanguageDetector
@@ -107,13 +107,19 @@ def write(turn: Turn, tools: Tools) -> Reply:
     if found.status is not Status.FOUND:
         outage = found.status is Status.OUTAGE
         status = ReplyStatus.OUTAGE if outage else ReplyStatus.NOT_FOUND
-        return Reply(tools.say(language, status.value), status, language, found.tier, timings_ms=found.timings_ms)
+        return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
     limit = MAX_REPLY - len(_notice(turn, tools, language))
     notes = _notes(turn, found, tools)
     text, citations = tools.writer.write(found.hits, language, limit - sum(len(note) + 2 for note in notes))
     while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
         notes.pop()  # a fact that barely fits with what limits it is worth more than a note
-    return Reply("\n\n".join([*notes, text]), ReplyStatus.ANSWERED, language, found.tier, citations, found.timings_ms)
+    said = "\n\n".join([*notes, text])
+    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, citations, found.timings_ms, _trace(found))
+
+
+def _trace(found: Found) -> dict[str, Any]:
+    """Give what is kept of a search: why it found or refused, and which parts were missing."""
+    return {**found.trace, "outages": list(found.outages), "failures": list(found.failures), "relaxed": dict(found.relaxed)}
 
 
 def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:

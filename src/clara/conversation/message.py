@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from clara.retrieval.passage import Found
 
@@ -64,7 +65,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the person gets, with the evidence behind it."""
+    """What the person gets, with the evidence behind it. `trace` is JSON: how it was found, without a word of the message."""
 
     text: str
     status: ReplyStatus
@@ -72,3 +73,4 @@ class Reply:
     tier: str | None = None
     citations: tuple[Citation, ...] = ()
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    trace: Mapping[str, Any] = field(default_factory=dict)

@@ -1,7 +1,8 @@
 """What the conversation needs from outside, and how those things may fail."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from clara.conversation.message import Incoming, Reply
 
@@ -29,6 +30,16 @@ class Case:
     incoming: Incoming
     first_contact: bool
     previous_language: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as it was recorded. `text` is the message, None once it was erased or where it had none."""
+
+    status: str
+    tier: str | None
+    trace: Mapping[str, Any]
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)

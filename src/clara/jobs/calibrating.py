@@ -23,7 +23,7 @@ from clara.knowledge.keyword import keyword
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.calibration import features_of
 from clara.retrieval.hybrid import TIER as HYBRID
-from clara.retrieval.hybrid import hybrid
+from clara.retrieval.hybrid import hybrid, plainly
 from clara.retrieval.passage import Hit, Query, Retrieve
 from clara.settings import load_settings, resources
 
@@ -50,6 +50,11 @@ class Noting:
         self.rows.append([features[name] for name in self._names])
         return 1.0
 
+    def evidence(self, query: Query, hits: Sequence[Hit]) -> dict[str, float]:
+        """Give what was noted last."""
+        del query, hits
+        return dict(zip(self._names, self.rows[-1], strict=True))
+
 
 def measure(services: Services, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
     """Give the features of each question's hits, one row a question, and whether it is in scope."""
@@ -57,7 +62,7 @@ def measure(services: Services, tier: str, questions: Sequence[Question]) -> tup
     knowledge = services.knowledge.get()
     search: Retrieve
     if tier == HYBRID:
-        search = hybrid(services.embedder.get(), services.index(), judge, knowledge.understand)
+        search = hybrid(services.embedder.get(), plainly(services.index()), judge, knowledge.understand)
     else:
         search = keyword(knowledge.passages, knowledge.understand, judge)
     for question in questions:

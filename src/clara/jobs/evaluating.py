@@ -69,7 +69,7 @@ def evaluate(services: Services, choice: Choice, baseline: Path | None, say: Say
     if not questions:
         remedy = "no question is of both; choose others"
         raise DataError([Fault("queries.jsonl", f"split {choice.split}, category {choice.category}", remedy)])
-    outcomes = completed(questions, run(questions, _retriever(services, choice.tier), _asking(services), progress))
+    outcomes = completed(questions, run(questions, _retriever(services, choice.tier), asking(services), progress))
     missed: list[Shortfall] = []
     gated = False
     for part in SPLITS:
@@ -116,7 +116,7 @@ def _retriever(services: Services, tier: str) -> Retrieve:
     return services.retriever.get() if tier == CHAIN else services.tier(tier)
 
 
-def _asking(services: Services) -> Callable[[Question], Query]:
+def asking(services: Services) -> Callable[[Question], Query]:
     """Ask as the conversation does: in the language that the text is written in."""
     detector = services.tools.get().detector
     return lambda question: Query(question.query, CORPUS, detector.detect(question.query), LIMIT)

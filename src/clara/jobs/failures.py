@@ -2,18 +2,41 @@
 
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.passages import NameTakenError, UnknownCorpusError
 from clara.conversation.texts import TextsError
+from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
+from clara.jobs.corpora import CorpusNameError
+from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.searching import BatchError
 from clara.knowledge.faults import DataError
-from clara.retrieval.ports import EmbedderUnavailableError
+from clara.retrieval.counters import MetricsUnavailableError
+from clara.retrieval.memory import EmbeddingMemoryUnavailableError
+from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
+from clara.retrieval.profile import ProfileError
+from clara.retrieval.tokens import TokenCounterUnavailableError
+from clara.retrieval.validating import InvalidQueryError
+from clara.retrieval.vocabulary import VocabularyError
 from clara.settings import SettingsError
 
 MENDABLE = (
     BatchError,
+    ChunkingError,
+    CorpusNameError,
+    EmbeddingMemoryUnavailableError,
+    IndexUnavailableError,
+    InvalidQueryError,
+    MetricsUnavailableError,
+    NameTakenError,
+    ProfileError,
+    TokenCounterUnavailableError,
+    UnknownCorpusError,
+    UnreadableDocumentsError,
+    VocabularyError,
     DataError,
     ChildrenFailedError,
     DatabaseUnavailableError,
@@ -25,5 +48,6 @@ MENDABLE = (
     StoreUnavailableError,
     TextsError,
     UnknownProcedureError,
+    UnknownTurnError,
     UnsuitableServerError,
 )

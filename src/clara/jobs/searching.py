@@ -2,24 +2,35 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from clara.bootstrap import Services
 from clara.knowledge.passages import CORPUS
-from clara.retrieval.passage import Found, Query, Status
-
-MAX_LIMIT = 100
+from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.validating import InvalidQueryError, validate
 
 
 class BatchError(Exception):
     """The batch file has faults; nothing was searched. The message lists every bad line with its remedy."""
 
 
-def search(services: Services, text: str, limit: int) -> dict[str, Any]:
-    """Give what one query finds, with texts and scores."""
-    found = services.retriever.get()(_query(services, text, limit))
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is searched and how: a corpus, the number of passages wanted, and what they must be."""
+
+    limit: int
+    corpus: str = CORPUS
+    collections: tuple[str, ...] = ()
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exact: bool = False
+
+
+def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
+    """Give what one query finds, with texts and scores. Raises InvalidQueryError, UnknownCorpusError."""
+    found = _retriever(services, asking.corpus)(asked(services, text, asking))
     hits = [
         {
             **shown,
@@ -42,22 +53,43 @@ def search(services: Services, text: str, limit: int) -> dict[str, Any]:
     }
 
 
-def search_batch(services: Services, source: Path, target: Path, limit: int, progress: Callable[[int, int], None]) -> int:
-    """Search every line of `source` ({"id","query"}) and write one line each to `target`. Raises BatchError."""
-    questions = list(_read(source))
-    retrieve = services.retriever.get()
+def search_batch(services: Services, source: Path, target: Path, asking: Asking, progress: Callable[[int, int], None]) -> int:
+    """Search every line of `source` ({"id","query"}) and write one line each to `target`.
+
+    Raises BatchError before anything is searched, UnknownCorpusError.
+    """
+    questions = [(name, asked(services, text, asking)) for name, text in _read(source)]
+    if faults := [f"{source}: id '{name}': {fault}" for name, query in questions for fault in _faults(query)]:
+        raise BatchError("\n".join(faults))
+    retrieve = _retriever(services, asking.corpus)
     with target.open("w", encoding="utf-8") as out:
-        for number, (name, text) in enumerate(questions, 1):
-            found = retrieve(_query(services, text, limit))
+        for number, (name, query) in enumerate(questions, 1):
+            found = retrieve(query)
             line = {"id": name, "status": found.status.value, "tier": found.tier, "hits": _hits(found)}
             out.write(json.dumps(line) + "\n")
             progress(number, len(questions))
     return len(questions)
 
 
-def _query(services: Services, text: str, limit: int) -> Query:
-    """Ask as the conversation does: in the language that the text is written in."""
-    return Query(text, CORPUS, services.tools.get().detector.detect(text), limit)
+def asked(services: Services, text: str, asking: Asking) -> Query:
+    """Ask as the conversation does: without what is no text, and in the language that it is written in."""
+    safe = text.encode("utf-8", "replace").decode("utf-8")
+    language = services.tools.get().detector.detect(safe) if asking.corpus == CORPUS else None
+    return Query(
+        safe, asking.corpus, language, asking.limit, collections=asking.collections, filters=asking.filters, exact=asking.exact
+    )
+
+
+def _retriever(services: Services, corpus: str) -> Retrieve:
+    return services.retriever.get() if corpus == CORPUS else services.corpus_retriever(corpus)
+
+
+def _faults(query: Query) -> Sequence[str]:
+    try:
+        validate(query)
+    except InvalidQueryError as error:
+        return error.faults
+    return ()
 
 
 def _hits(found: Found) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clara.bootstrap import Lazily, Services
-from clara.jobs.searching import BatchError, search, search_batch
+from clara.jobs.searching import Asking, BatchError, search, search_batch
 from clara.retrieval.passage import Found, Query, Status
 from clara.settings import Settings
 
@@ -34,7 +34,7 @@ def target(tmp_path: Path) -> Path:
 def run(services: Services, source: Path, target: Path, content: bytes, limit: int = 3) -> list[dict[str, object]]:
     """Search a file and give the lines written."""
     source.write_bytes(content)
-    search_batch(services, source, target, limit, lambda _done, _total: None)
+    search_batch(services, source, target, Asking(limit), lambda _done, _total: None)
     return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
 
 
@@ -62,7 +62,7 @@ def test_progress(services: Services, source: Path, target: Path) -> None:
     """Progress counts the questions up to their number, which is given back."""
     source.write_bytes(GOOD)
     seen: list[tuple[int, int]] = []
-    assert search_batch(services, source, target, 3, lambda done, total: seen.append((done, total))) == 2
+    assert search_batch(services, source, target, Asking(3), lambda done, total: seen.append((done, total))) == 2
     assert seen == [(1, 2), (2, 2)]
 
 
@@ -152,7 +152,7 @@ def test_lone_surrogate(services: Services, source: Path, target: Path, line: by
 
 def test_search(services: Services) -> None:
     """One query gives its hits with text, heading and scores, all of it JSON."""
-    found = search(services, "¿cuánto cuesta el NIE?", 2)
+    found = search(services, "¿cuánto cuesta el NIE?", Asking(2))
     assert json.loads(json.dumps(found)) == found
     assert (found["status"], found["tier"], found["outages"], len(found["hits"])) == ("found", "json_fallback", [], 2)
     best = found["hits"][0]
@@ -163,7 +163,7 @@ def test_search(services: Services) -> None:
 
 def test_search_miss() -> None:
     """A query that finds nothing while the index is out is an outage without hits."""
-    found = search(Services(Settings(), None, outage="down"), "¿quién ganó la liga?", 5)
+    found = search(Services(Settings(), None, outage="down"), "¿quién ganó la liga?", Asking(5))
     assert (found["status"], found["outages"], found["hits"]) == ("outage", ["pgvector"], [])
 
 
@@ -176,5 +176,5 @@ def test_language_of_the_question() -> None:
         return Found(Status.NOT_FOUND, "t")
 
     services.retriever = Lazily(lambda: listen)
-    search(services, "how long does the NIE take", 5)
+    search(services, "how long does the NIE take", Asking(5))
     assert seen == [("how long does the NIE take", "en", 5)]

@@ -1,107 +1,52 @@
 """The one place that builds things: which implementation stands behind which port is decided here and nowhere else."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
-from zipfile import BadZipFile
+from typing import TYPE_CHECKING
 
 import structlog
 
+from clara.bootstrap.engine import Engine
+from clara.bootstrap.knowledge import Knowledge, read_calibration, read_knowledge
+from clara.bootstrap.lazily import Lazily
+from clara.bootstrap.wrapping import Wrappers
 from clara.conversation.commands import Commands
 from clara.conversation.journey import Tools
 from clara.conversation.language import LanguageDetector
 from clara.conversation.texts import LANGUAGES, read_texts
 from clara.conversation.writing import ExtractiveWriter
-from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
-from clara.knowledge.faults import DataError, Fault
-from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
-from clara.knowledge.keyword import NamedProcedures, keyword
-from clara.knowledge.passages import CORPUS, passages_of
+from clara.knowledge.keyword import keyword
+from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.placing import current, located, madrid_today
-from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import TIER as HYBRID
-from clara.retrieval.hybrid import Understand, hybrid
-from clara.retrieval.intent import IntentModel, read_intent
-from clara.retrieval.measured import RetrievalMetrics, measured
-from clara.retrieval.passage import Found, Passage, Query, Retrieve
+from clara.retrieval.hybrid import Gather, hybrid
+from clara.retrieval.measured import measured
+from clara.retrieval.passage import Found, Query, Retrieve
 from clara.retrieval.ports import IndexUnavailableError
-from clara.retrieval.remembered import RememberingEmbedder, read_vectors
 from clara.retrieval.tiers import Tier, tiers
+from clara.retrieval.validating import validated
 from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
-    from clara.adapters.local.embedder import LocalEmbedder
+    from clara.adapters.postgres.desk import PostgresDesk
     from clara.adapters.postgres.embedded import EmbeddedServer
-    from clara.adapters.postgres.passages import PostgresPassages
-    from clara.adapters.postgres.search import PostgresIndex
 
-Built = TypeVar("Built")
+__all__ = [
+    "Knowledge",
+    "Lazily",
+    "Services",
+    "get_retriever",
+    "open_services",
+    "read_calibration",
+    "read_knowledge",
+    "reset_retriever",
+]
 log = structlog.get_logger()
 
 
-class Lazily(Generic[Built]):
-    """Builds a thing once, on first use, however many threads ask at the same time."""
-
-    def __init__(self, build: Callable[[], Built]) -> None:
-        self._build = build
-        self._lock = Lock()
-        self._made: list[Built] = []
-
-    def get(self) -> Built:
-        """Give the one thing."""
-        with self._lock:
-            if not self._made:
-                self._made.append(self._build())
-            return self._made[0]
-
-    def reset(self) -> list[Built]:
-        """Forget the thing, so that the next use builds another; give what was forgotten, to be closed."""
-        with self._lock:
-            made, self._made = self._made, []
-            return made
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """Everything read from data/, checked."""
-
-    catalogue: Catalogue
-    passages: tuple[Passage, ...]
-    named: NamedProcedures
-    intent: IntentModel
-
-    @property
-    def understand(self) -> Understand:
-        """Give what tells which procedures and sections a question is about."""
-        return understanding(self.intent.intent, self.named)
-
-    @property
-    def names(self) -> dict[str, dict[str, str]]:
-        """Give the procedures' names by id and language."""
-        return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
-
-
-def read_knowledge(*, with_questions: bool = False) -> Knowledge:
-    """Read and check data/; typical questions only when asked for. Raises DataError."""
-    data = resources() / "data"
-    catalogue = read_catalogue(data, with_questions=with_questions)
-    passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, madrid_today())]
-    try:
-        intent = read_intent(data / "intent.npz")
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training`"
-        raise DataError([Fault("intent.npz", "file", remedy)]) from error
-    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
-
-
-class Services:
+class Services(Engine):
     """What one process is made of. Each part is built on first use, once, and closed at the end."""
 
     def __init__(
@@ -112,15 +57,12 @@ class Services:
         outage: str = "no database is configured",
         server: "EmbeddedServer | None" = None,
     ) -> None:
-        self.settings = settings
-        self.database_url = database_url
+        super().__init__(settings, database_url)
         self.server = server
         self._outage = outage
-        self.metrics = RetrievalMetrics()
         self.knowledge = Lazily(read_knowledge)
         self.texts = Lazily(lambda: read_texts(resources() / "data"))
-        self.engine: Lazily[Engine] = Lazily(self._open_engine)
-        self.embedder: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.wrappers = Wrappers(self)
         self.retriever: Lazily[Retrieve] = Lazily(self._build_retriever)
         self.safe_retriever: Lazily[Retrieve] = Lazily(self._build_safe_retriever)
         self.tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.retriever.get()))
@@ -128,22 +70,17 @@ class Services:
 
     def close(self) -> None:
         """Give back every connection, and leave the embedded server if it is ours."""
+        self.wrappers.close()
         for engine in self.engine.reset():
             engine.dispose()
         if self.server is not None:
             self.server.stop()
 
-    def passages(self) -> "PostgresPassages":
-        """Build the store that ingestion writes to."""
-        from clara.adapters.postgres.passages import PostgresPassages
+    def desk(self) -> "PostgresDesk":
+        """Build what keeps the turns of messages."""
+        from clara.adapters.postgres.desk import PostgresDesk
 
-        embedder = self.embedder.get()
-        return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions)
-
-    def passage_embedder(self) -> RememberingEmbedder:
-        """Build what embeds passages: it knows the vectors that the release carries."""
-        embedder = self.embedder.get()
-        return RememberingEmbedder(embedder, read_vectors(resources() / "data" / "vectors.npz", embedder.model))
+        return PostgresDesk(self.engine.get())
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
@@ -159,13 +96,6 @@ class Services:
         moved = f"schema {before or 'empty'} -> {after}" if before != after else f"schema {after}, nothing to do"
         return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
 
-    def _open_engine(self) -> "Engine":
-        from clara.adapters.postgres.engine import UnsuitableServerError, open_engine
-
-        if self.database_url is None:
-            raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
-        return open_engine(self.database_url)
-
     def _build_retriever(self) -> Retrieve:
         """Assemble the chain that the flags ask for; a part that is off is not built."""
         chain = [self._keyword_tier(), self._directory_tier()]
@@ -173,7 +103,7 @@ class Services:
             chain.insert(0, self._hybrid_tier() if self.database_url else self._out(self._outage))
         if not self.settings.rag_fallback_chain:
             chain = chain[:1]
-        return self._finished(tiers(chain, _log_outage))
+        return self._finished(self.wrappers.caching(self.wrappers.policy(tiers(chain, _log_outage))))
 
     def tier(self, name: str) -> Retrieve:
         """Give one tier of the chain alone, for measuring it."""
@@ -191,18 +121,17 @@ class Services:
     def _finished(self, retrieve: Retrieve) -> Retrieve:
         """Keep a chain to what holds today and where the person lives, and measure it."""
         kept = located(current(retrieve, madrid_today), self.knowledge.get().catalogue.places)
-        return measured(kept, self.metrics) if self.settings.rag_metrics_enabled else kept
-
-    def index(self) -> "PostgresIndex":
-        """Build the search index for the embedder's vectors."""
-        from clara.adapters.postgres.search import PostgresIndex
-
-        embedder = self.embedder.get()
-        return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions)
+        return validated(measured(kept, self.metrics) if self.settings.rag_metrics_enabled else kept)
 
     def _hybrid_tier(self) -> Tier:
-        understand = self.knowledge.get().understand
-        return Tier(HYBRID, hybrid(self.embedder.get(), self.index(), read_calibration(HYBRID), understand))
+        return Tier(HYBRID, self.wrappers.reranking(self._judged(self.gather(self.profile(PROFILE)))))
+
+    def _judged(self, gather: Gather) -> Retrieve:
+        return hybrid(self.embedder.get(), gather, read_calibration(HYBRID), self.knowledge.get().understand)
+
+    def variant(self, gather: Gather, wrap: Callable[[Retrieve], Retrieve]) -> Retrieve:
+        """Give the hybrid tier over another search and wrapped otherwise, for measuring it."""
+        return self._finished(wrap(self._judged(gather)))
 
     def _out(self, reason: str) -> Tier:
         def refuse(_query: Query) -> Found:
@@ -235,18 +164,6 @@ class Services:
             places=self.knowledge.get().catalogue.places,
             human_contact=self.settings.clara_human_contact,
         )
-
-
-def read_calibration(tier: str) -> Calibration:
-    """Read the model that decides whether the evidence of a tier is good enough."""
-    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))["tiers"][tier]
-    return Calibration(stored["weights"], stored["intercept"], stored["threshold"])
-
-
-def _local_embedder() -> "LocalEmbedder":
-    from clara.adapters.local.embedder import LocalEmbedder
-
-    return LocalEmbedder()
 
 
 def _log_outage(tier: str, error: IndexUnavailableError) -> None:

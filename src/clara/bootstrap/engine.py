@@ -1,0 +1,121 @@
+"""The retrieval engine on its database: stores, indexes, memories and caches. What is switched off is not built."""
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import structlog
+
+from clara.bootstrap.lazily import Lazily
+from clara.retrieval.collections import Relaxation, phased, phases_of
+from clara.retrieval.hybrid import Gather, hybrid, plainly
+from clara.retrieval.measured import RetrievalMetrics
+from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder
+from clara.retrieval.passage import Retrieve
+from clara.retrieval.profile import Profile, ProfileError, read_profiles
+from clara.retrieval.remembered import RememberingEmbedder, read_vectors
+from clara.retrieval.validating import validated
+from clara.settings import Settings, resources
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine as Database
+
+    from clara.adapters.local.embedder import LocalEmbedder
+    from clara.adapters.local.tokens import LocalTokenCounter
+    from clara.adapters.postgres.passages import PostgresPassages
+    from clara.adapters.postgres.search import PostgresIndex
+
+log = structlog.get_logger()
+
+
+class Engine:
+    """What searches and fills corpora. Each part is built on first use, once."""
+
+    def __init__(self, settings: Settings, database_url: str | None) -> None:
+        self.settings = settings
+        self.database_url = database_url
+        self.metrics = RetrievalMetrics()
+        self.engine: Lazily[Database] = Lazily(self._open_database)
+        self.embedder: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.token_counter: Lazily[LocalTokenCounter] = Lazily(_token_counter)
+        self.profiles = Lazily(lambda: read_profiles(resources() / "data" / "profiles.json"))
+
+    def _open_database(self) -> "Database":
+        from clara.adapters.postgres.engine import UnsuitableServerError, open_engine
+
+        if self.database_url is None:
+            raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
+        return open_engine(self.database_url)
+
+    def profile(self, name: str) -> Profile:
+        """Give the profile of that name. Raises ProfileError."""
+        profiles = self.profiles.get()
+        if name not in profiles:
+            raise ProfileError(f"there is no profile {name!r}; choose one of {', '.join(profiles)}")
+        return profiles[name]
+
+    def passages(self, profile: Profile | None = None) -> "PostgresPassages":
+        """Build the store that ingestion writes to."""
+        from clara.adapters.postgres.passages import PostgresPassages
+
+        embedder = self.embedder.get()
+        return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions, profile)
+
+    def memorising_embedder(self, *, remember_queries: bool = False) -> MemorisingEmbedder:
+        """Build what embeds the texts of corpora: what was computed once is taken from the database."""
+        from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
+
+        memory = PostgresEmbeddingMemory(self.engine.get())
+        return MemorisingEmbedder(self.embedder.get(), memory, _log_memory, remember_queries=remember_queries)
+
+    def passage_embedder(self) -> RememberingEmbedder:
+        """Build what embeds Clara's passages: it knows the vectors that the release carries."""
+        embedder = self.embedder.get()
+        known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
+        return RememberingEmbedder(self.memorising_embedder() if self.database_url else embedder, known)
+
+    def index(self, profile: Profile | None = None, *, vectors: bool = False) -> "PostgresIndex":
+        """Build the search index for the embedder's vectors."""
+        from clara.adapters.postgres.search import PostgresIndex
+
+        embedder = self.embedder.get()
+        return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions, profile, vectors=vectors)
+
+    def gather(self, profile: Profile) -> Gather:
+        """Build the search of a corpus: all its collections at once, or one after the other where the profile says so."""
+        search = plainly(self.index(profile))
+        if not profile.collections:
+            return search
+        phases = phases_of(list(profile.collections), profile.collections)
+        relaxation = Relaxation(profile.relaxing, min(profile.collections.values()) * profile.relaxing**3)
+        return phased(lambda query: search(query).hits, phases, relaxation)
+
+    def corpus_retriever(self, corpus: str) -> Retrieve:
+        """Build the retriever of a loaded corpus, searched as its profile says. Raises UnknownCorpusError, ProfileError."""
+        profile = self.profile(self.passages().profile_of(corpus))
+        return validated(hybrid(self.embedder.get(), self.gather(profile), None))
+
+
+def digest_of_release() -> str:
+    """Name everything in data/ that shapes a result besides the corpus: remembered results of another release are void."""
+    digest = hashlib.sha256()
+    data = resources() / "data"
+    parts = ("calibration.json", "intent.npz", "profiles.json", "places.json", "vocabulary/*.json", "tramites/*.json")
+    for file in sorted(file for part in parts for file in data.glob(part)):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _local_embedder() -> "LocalEmbedder":
+    from clara.adapters.local.embedder import LocalEmbedder
+
+    return LocalEmbedder()
+
+
+def _token_counter() -> "LocalTokenCounter":
+    from clara.adapters.local.tokens import LocalTokenCounter
+
+    return LocalTokenCounter()
+
+
+def _log_memory(error: EmbeddingMemoryUnavailableError) -> None:
+    log.warning("embedding memory is out", error=str(error))

@@ -1,0 +1,56 @@
+"""Everything read from data/."""
+
+import json
+from dataclasses import dataclass
+from zipfile import BadZipFile
+
+from clara.knowledge.catalogue import Catalogue, read_catalogue
+from clara.knowledge.faults import DataError, Fault
+from clara.knowledge.guiding import understanding
+from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.passages import passages_of
+from clara.knowledge.placing import madrid_today
+from clara.retrieval.calibration import Calibration
+from clara.retrieval.hybrid import Understand
+from clara.retrieval.intent import IntentModel, read_intent
+from clara.retrieval.passage import Passage
+from clara.settings import resources
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything read from data/, checked."""
+
+    catalogue: Catalogue
+    passages: tuple[Passage, ...]
+    named: NamedProcedures
+    intent: IntentModel
+
+    @property
+    def understand(self) -> Understand:
+        """Give what tells which procedures and sections a question is about."""
+        return understanding(self.intent.intent, self.named)
+
+    @property
+    def names(self) -> dict[str, dict[str, str]]:
+        """Give the procedures' names by id and language."""
+        return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
+
+
+def read_knowledge(*, with_questions: bool = False) -> Knowledge:
+    """Read and check data/; typical questions only when asked for. Raises DataError."""
+    data = resources() / "data"
+    catalogue = read_catalogue(data, with_questions=with_questions)
+    passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, madrid_today())]
+    try:
+        intent = read_intent(data / "intent.npz")
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training`"
+        raise DataError([Fault("intent.npz", "file", remedy)]) from error
+    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
+
+
+def read_calibration(tier: str) -> Calibration:
+    """Read the model that decides whether the evidence of a tier is good enough."""
+    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))["tiers"][tier]
+    return Calibration(stored["weights"], stored["intercept"], stored["threshold"])

@@ -1,0 +1,179 @@
+"""What is put around retrievers when a setting asks for it: reranking, policies, caching. Off means not wrapped."""
+
+import json
+import secrets
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import structlog
+
+from clara import __version__
+from clara.bootstrap.engine import Engine, digest_of_release
+from clara.bootstrap.lazily import Lazily
+from clara.caching.events import Event
+from clara.caching.keys import Keys
+from clara.caching.ports import Cache, CacheUnavailableError
+from clara.caching.sealed import SealedCache
+from clara.caching.semantic import SemanticMemory
+from clara.retrieval.adapting import CORRECTIVE, SELF_REFLECTIVE, by_confidence
+from clara.retrieval.cached import ResultMemory, cached
+from clara.retrieval.correcting import Enough, corrected
+from clara.retrieval.deciding import self_reflective
+from clara.retrieval.passage import Retrieve
+from clara.retrieval.relevance import E5
+from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
+from clara.retrieval.rewriting import rewrites
+from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
+from clara.settings import Settings, resources
+
+if TYPE_CHECKING:
+    from clara.adapters.gemini.reranker import GeminiReranker
+    from clara.adapters.ranking.reranker import EndpointReranker
+    from clara.adapters.redis.cache import RedisCache
+
+log = structlog.get_logger()
+
+# The confidence at which no other round is asked for: answers above it were right in 99 of 100 development questions.
+CONFIDENT = 0.9
+
+
+# The settings that change what is found: a result remembered under others is void.
+SHAPING = ("rag_enabled", "rag_fallback_chain", "rag_policy", "rag_reranker", "gemini_model", "reranker_")
+
+
+class Wrappers:
+    """Puts around a retriever what the settings ask for."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._settings: Settings = engine.settings
+        self._closing: list[Callable[[], None]] = []
+        self._memory = Lazily(self._result_memory)
+
+    def close(self) -> None:
+        """Give back the connections to Redis and to models."""
+        while self._closing:
+            self._closing.pop()()
+
+    def reranking(self, retrieve: Retrieve) -> Retrieve:
+        """Let the configured reranker order what was found."""
+        reranker = self._reranker()
+        return reranked(retrieve, reranker, candidates=self._settings.rag_reranker_candidates) if reranker else retrieve
+
+    def _reranker(self) -> Reranker | None:
+        settings = self._settings
+        match settings.rag_reranker:
+            case "heuristic":
+                return HeuristicReranker(HeuristicWeights(curated=frozenset({"curado", "curated"})))
+            case "gemini":
+                return TextReranker(self._gemini())
+            case "endpoint":
+                return TextReranker(self._endpoint())
+            case _:
+                return None
+
+    def _gemini(self) -> "GeminiReranker":
+        from clara.adapters.gemini.reranker import GeminiReranker
+        from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
+
+        settings = self._settings
+        transport = GeminiTransport(
+            settings.secret("gemini_api_key"),
+            deadline_seconds=settings.rag_reranker_seconds,
+            base_url=settings.gemini_base_url or PUBLIC_URL,
+        )
+        self._closing.append(transport.close)
+        return GeminiReranker(transport, settings.gemini_model)
+
+    def _endpoint(self) -> "EndpointReranker":
+        from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
+
+        settings = self._settings
+        reranker = EndpointReranker(
+            Endpoint(
+                str(settings.reranker_base_url),
+                settings.reranker_model_name,
+                settings.rag_reranker_seconds,
+                settings.secret("reranker_api_key"),
+            )
+        )
+        self._closing.append(reranker.close)
+        return reranker
+
+    def policy(self, retrieve: Retrieve) -> Retrieve:
+        """Let the configured policy decide whether to search, and whether to search again."""
+        if self._settings.rag_policy == "none":
+            return retrieve
+        vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / "tramites.json")
+        enough = Enough(vocabulary, confidence=CONFIDENT, bounds=E5)
+        match self._settings.rag_policy:
+            case "self_reflective":
+                return reflective(retrieve, vocabulary)
+            case "corrective":
+                return corrective(retrieve, vocabulary, enough)
+            case _:
+                return adaptive(retrieve, vocabulary, enough)
+
+    def caching(self, retrieve: Retrieve) -> Retrieve:
+        """Remember results, where a database says which version of a corpus they belong to."""
+        if not self._settings.rag_cache_enabled or self._engine.database_url is None:
+            return retrieve
+        from clara.adapters.postgres.versions import CorpusVersions
+
+        versions = CorpusVersions(self._engine.engine.get())
+        return cached(retrieve, self._memory.get(), self._engine.embedder.get(), versions.current)
+
+    def _result_memory(self) -> ResultMemory:
+        """Build the memory. Its keys are made with the pseudonyms' secret, or, in one process alone, with one of its own."""
+        settings = self._settings
+        count = self._engine.metrics.record_cache
+        given = settings.clara_pseudonym_key
+        keys = Keys(given.get_secret_value().encode() if given else secrets.token_bytes(32))
+        sealed = SealedCache(self._backend(), keys, lambda _key: count(Event.DAMAGED))
+        shaping = {name: value for name, value in settings.model_dump(mode="json").items() if name.startswith(SHAPING)}
+        return ResultMemory(
+            sealed,
+            keys,
+            SemanticMemory(self._engine.embedder.get().dimensions),
+            json.dumps([__version__, digest_of_release(), shaping]),
+            _log_cache,
+            count,
+            found_seconds=settings.rag_cache_ttl,
+        )
+
+    def _backend(self) -> Cache:
+        from clara.adapters.memory.cache import MemoryCache
+
+        if self._settings.rag_cache_backend == "memory":
+            return MemoryCache()
+        return self._redis()
+
+    def _redis(self) -> "RedisCache":
+        from clara.adapters.redis.cache import RedisCache
+
+        cache = RedisCache(self._settings.secret("rag_redis_url"), "clara:")
+        self._closing.append(cache.close)
+        return cache
+
+
+def reflective(retrieve: Retrieve, vocabulary: Vocabulary) -> Retrieve:
+    """Search only where a search is called for, and drop what does not fit the question."""
+    return self_reflective(retrieve, vocabulary, E5)
+
+
+def corrective(retrieve: Retrieve, vocabulary: Vocabulary, enough: Enough) -> Retrieve:
+    """Ask in other words while too little was found."""
+    return corrected(retrieve, rewrites(vocabulary), stop=enough)
+
+
+def adaptive(retrieve: Retrieve, vocabulary: Vocabulary, enough: Enough) -> Retrieve:
+    """Choose between the two by how good the first search was."""
+    wrapped: dict[str, Callable[[Retrieve], Retrieve]] = {
+        SELF_REFLECTIVE: lambda inner: reflective(inner, vocabulary),
+        CORRECTIVE: lambda inner: corrective(inner, vocabulary, enough),
+    }
+    return by_confidence(retrieve, wrapped, vocabulary, enough=enough)
+
+
+def _log_cache(error: CacheUnavailableError) -> None:
+    log.warning("cache is out", error=str(error))

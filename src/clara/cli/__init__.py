@@ -1,0 +1,30 @@
+"""The command line: `clara`. Each command imports its job when it runs, so that `clara --help` stays instant."""
+
+import click
+
+from clara import __version__
+from clara.cli.asking import ask, evaluation, search
+from clara.cli.engine import cache, corpus, explain, index
+from clara.cli.knowing import ingest, knowledge
+from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """Clara answers questions about Spanish public procedures, from evidence she can show.
+
+    Exit codes: 0 fine, 1 findings, 2 could not run.
+    """
+
+
+COMMANDS = (
+    up, web, worker, migrate, ingest, ask, search, explain, evaluation, knowledge, corpus, index, cache, stand_in, sign,
+)  # fmt: skip
+for command in COMMANDS:
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line."""
+    cli()

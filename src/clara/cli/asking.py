@@ -1,0 +1,103 @@
+"""Commands that ask: ask, search, eval."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clara.cli.running import FINDINGS, read_settings, running, say, showing
+
+
+@click.command()
+@click.argument("question")
+@click.option("--json", "as_json", is_flag=True, help="Print status, tier, language, text, citations and timings.")
+def ask(question: str, *, as_json: bool) -> None:
+    """Ask QUESTION as a person would, and print the reply."""
+    from clara.jobs.asking import ask as put
+    from clara.jobs.preparing import services_or_outage
+
+    with running(), services_or_outage(read_settings(), say) as services:
+        reply = put(services, question)
+        click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("-k", "limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
+@click.option("--corpus", default="clara", show_default=True, help="The corpus to search.")
+@click.option("--collection", "collections", multiple=True, help="Only passages of this collection; may be repeated.")
+@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only with this metadata; may be repeated.")
+@click.option("--exact", is_flag=True, help="Compare every vector instead of asking the approximate index.")
+@click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
+@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query"}.')
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the batch's results go.")
+def search(*, query: str | None, batch: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+    """Find passages for QUERY, or for every line of a batch. Exit code 1: nothing found."""
+    from clara.jobs.preparing import services_or_outage
+    from clara.jobs.searching import Asking, search_batch
+    from clara.jobs.searching import search as look
+
+    if (query is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")
+    asking = Asking(**{**chosen, "filters": _filters(chosen["filters"])})
+    with running(), services_or_outage(read_settings(), say) as services:
+        if batch is not None and out is not None:
+            with showing("searching") as progress:
+                click.echo(f"{search_batch(services, batch, out, asking, progress)} queries -> {out}", err=True)
+            return
+        found = look(services, str(query), asking)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else _shown(found))
+        if not found["hits"]:
+            sys.exit(FINDINGS)
+
+
+def _filters(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    accepted: dict[str, tuple[str, ...]] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise click.UsageError(f"--filter {one}: write it as KEY=VALUE.")
+        accepted[key] = (*accepted.get(key, ()), value)
+    return accepted
+
+
+@click.command(name="eval")
+@click.option("--tier", type=click.Choice(["chain", "pgvector", "json_fallback", "directory_fallback"]), default="chain")
+@click.option("--split", type=click.Choice(["dev", "test"]), help="Only these questions; default: both, each with its table.")
+@click.option("--category", help="Only the questions of this category; the gate does not apply then.")
+@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show what changed side since.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the run as JSON, CSV and TREC.")
+@click.option("--json", "as_json", is_flag=True, help="Print one row a question as JSON instead of the tables.")
+def evaluation(*, compare: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+    """Ask the questions of eval/clara, print the measures, and hold them against the gate.
+
+    Exit codes: 0 passed, 1 fell short of the gate, 2 could not run.
+    """
+    from clara.jobs.evaluating import Choice, evaluate, verdict, write_run
+    from clara.jobs.preparing import ensure_corpus, running_services
+
+    choice = Choice(**chosen)
+    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("asking") as progress:
+        ensure_corpus(services, say)
+        tell = say if as_json else click.echo
+        done = evaluate(services, choice, compare, tell, progress)
+        if out is not None:
+            write_run(out, choice.tier, done.outcomes)
+        if as_json:
+            click.echo(done.as_json())
+        tell(verdict(done))
+        if done.shortfalls:
+            sys.exit(FINDINGS)
+
+
+def _shown(found: dict[str, Any]) -> str:
+    if not found["hits"]:
+        return f"Nothing found ({found['status']}, {found['tier']})."
+    lines = [f"{found['status']} by {found['tier']}"]
+    lines += [
+        f"\n{hit['score']:.3f}  {hit['passage_id']}  {' > '.join(hit['heading'])}\n       {hit['text']}"
+        for hit in found["hits"]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,122 @@
+"""Commands about the retrieval engine: corpora of one's own, the index, what is remembered, and why an answer came out so."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from clara.cli.running import FINDINGS, read_settings, running, say, showing
+
+if TYPE_CHECKING:
+    from clara.ingestion.chunking import Strategy
+
+
+@click.group()
+def corpus() -> None:
+    """Load documents of your own, and search them with the same engine."""
+
+
+@corpus.command()
+@click.argument("name")
+@click.option("--jsonl", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
+@click.option("--profile", default="prose", show_default=True, help="How it is searched: a name of data/profiles.json.")
+@click.option("--chunking", type=click.Choice(["recursive", "fixed", "none"]), default="recursive", show_default=True)
+@click.option("--size", type=int, default=512, show_default=True, help="Tokens in a passage, at most.")
+@click.option("--overlap", type=int, default=50, show_default=True, help="Tokens that neighbours share, at most.")
+def load(*, name: str, jsonl: Path, profile: str, chunking: "Strategy", size: int, overlap: int) -> None:
+    """Make the corpus NAME hold exactly the documents of a file.
+
+    Each line is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not change stays.
+    """
+    from clara.jobs.corpora import Cutting
+    from clara.jobs.corpora import load as fill
+    from clara.jobs.preparing import running_services
+
+    cutting = Cutting(chunking, size, overlap)
+    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("embedding") as progress:
+        report = fill(services, name, jsonl, profile=profile, cutting=cutting, progress=progress)
+        click.echo(
+            f"{name}: wrote {report.written} passages ({report.embedded} embedded), "
+            f"dropped {report.dropped}, kept {report.kept}"
+        )
+
+
+@corpus.command(name="list")
+def listing() -> None:
+    """Say which corpora there are."""
+    from clara.jobs.corpora import table
+    from clara.jobs.preparing import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        click.echo("\n".join(table(services)))
+
+
+@corpus.command()
+@click.argument("name")
+def drop(name: str) -> None:
+    """Remove the corpus NAME with everything made for it."""
+    from clara.jobs.corpora import drop as remove
+    from clara.jobs.preparing import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        remove(services, name)
+        click.echo(f"{name}: dropped")
+
+
+@click.group()
+def index() -> None:
+    """Look at the search index."""
+
+
+@index.command()
+@click.argument("name", default="clara")
+@click.option("--sample", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Passages asked for.")
+def recall(*, name: str, sample: int) -> None:
+    """Compare the approximate index of the corpus NAME with an exact search. Exit code 1: recall@10 is below .99."""
+    from clara.jobs.corpora import ENOUGH
+    from clara.jobs.corpora import recall as measure
+    from clara.jobs.preparing import running_services
+
+    with running(), running_services(read_settings(), say) as services, showing("comparing") as progress:
+        measured = measure(services, name, progress, sample=sample)
+        click.echo(f"recall@10 {measured.at_10:.4f} over {measured.asked} passages of {name}")
+        if measured.at_10 < ENOUGH:
+            sys.exit(FINDINGS)
+
+
+@click.group()
+def cache() -> None:
+    """Look at what is remembered."""
+
+
+@cache.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def stats(*, as_json: bool) -> None:
+    """Say what the memory of embeddings holds and what it saved."""
+    from clara.jobs.caching import statistics, table
+    from clara.jobs.preparing import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        figures = statistics(services)
+        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else table(figures))
+
+
+@click.command()
+@click.argument("question", required=False)
+@click.option("--corpus", "name", default="clara", show_default=True, help="The corpus to search.")
+@click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
+@click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain(*, question: str | None, name: str, turn: int | None, plan: bool, as_json: bool) -> None:
+    """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
+    from clara.jobs.explaining import explain as look
+    from clara.jobs.explaining import page, replay
+    from clara.jobs.preparing import services_or_outage
+
+    if (question is None) == (turn is None):
+        raise click.UsageError("Give either a QUESTION or --turn ID.")
+    with running(), services_or_outage(read_settings(), say) as services:
+        told: dict[str, Any] = replay(services, turn) if turn is not None else look(services, str(question), name, plan=plan)
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))

@@ -1,0 +1,67 @@
+"""What every command does around its job: settings, services, errors that people can mend, progress."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from clara.bootstrap import Services
+    from clara.settings import Settings
+
+FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
+
+
+def read_settings() -> "Settings":
+    """Read the environment."""
+    from clara.settings import load_settings
+
+    return load_settings()
+
+
+@contextmanager
+def staying(*, attached: bool) -> Iterator["Services"]:
+    """Give a process that stays its services; `attached`, it ends with its parent."""
+    from clara.jobs.children import end_with_parent
+    from clara.jobs.preparing import running_services
+
+    with running():
+        settings = read_settings()
+        settings.require_channel()
+        if attached:
+            end_with_parent()
+        with running_services(settings, say) as services:
+            yield services
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Turn the errors that people can mend into one message and exit code 2."""
+    from clara.jobs.failures import MENDABLE
+    from clara.logs import configure_logs
+
+    configure_logs()
+    try:
+        yield
+    except MENDABLE as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(COULD_NOT_RUN)
+
+
+@contextmanager
+def showing(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show progress on standard error, on one line, only to a person."""
+    shown = sys.stderr.isatty()
+
+    def report(done: int, total: int) -> None:
+        if shown:
+            click.echo(f"\r{what} {done}/{total} ", err=True, nl=done == total)
+
+    yield report
+
+
+def say(message: str) -> None:
+    """Tell a person on standard error what is going on."""
+    click.echo(message, err=True)

@@ -1,0 +1,97 @@
+"""Corpora of an operator's own: loading documents, listing what is there, dropping it, and how well its index finds."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from clara.bootstrap import Services
+from clara.ingestion.chunking import OVERLAP, SIZE, Strategy, passages_of_document
+from clara.ingestion.journey import Progress, Report, ingest
+from clara.ingestion.reading import read_documents
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Passage, Query
+from clara.retrieval.profile import Profile
+
+NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
+# Passages whose own text is asked for, to compare the approximate index with an exact search.
+SAMPLE = 200
+# Below this share of the exact neighbours, the approximate index costs answers.
+ENOUGH = 0.99
+
+
+class CorpusNameError(Exception):
+    """A corpus cannot be called so, or is not there. The message says which names are possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """How long texts are cut while loading; sizes in tokens."""
+
+    strategy: Strategy = "recursive"
+    size: int = SIZE
+    overlap: int = OVERLAP
+
+
+def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress) -> Report:
+    """Make the corpus hold exactly the documents of a file.
+
+    Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
+    that were computed. Raises UnreadableDocumentsError, CorpusNameError, ProfileError, StoreUnavailableError.
+    """
+    if not NAME.match(name) or name == CORPUS:
+        raise CorpusNameError(
+            f"a corpus cannot be called {name!r}: use up to 63 small letters, digits, '-' and '_', and not "
+            f"'{CORPUS}', which is filled by `clara ingest`"
+        )
+    chosen = services.profile(profile)
+    counter = services.token_counter.get()
+    documents = read_documents(file, language=chosen.language)
+    passages: list[Passage] = []
+    for document in documents:
+        passages += passages_of_document(
+            document, name, counter=counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
+        )
+    return ingest(name, passages, services.passages(chosen), services.memorising_embedder(), progress=progress)
+
+
+def table(services: Services) -> list[str]:
+    """List the corpora, one line each under a heading."""
+    rows = [("corpus", "profile", "documents", "passages", "links", "collections")]
+    rows += [
+        (held.name, held.profile, str(held.documents), str(held.passages), str(held.links), " ".join(held.collections))
+        for held in services.passages().corpora()
+    ]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def drop(services: Services, name: str) -> None:
+    """Remove a corpus. Raises CorpusNameError when there is none of that name, or it is Clara's own."""
+    if name == CORPUS:
+        raise CorpusNameError(f"'{CORPUS}' is what Clara knows; it is not dropped. `clara ingest` renews it.")
+    if not services.passages().drop(name):
+        raise CorpusNameError(f"there is no corpus {name!r}; `clara corpus list` names those there are")
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """How many of the exact nearest ten passages the approximate index gives, over a sample of a corpus."""
+
+    asked: int
+    at_10: float
+
+
+def recall(services: Services, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
+    """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
+    services.passages().profile_of(name)
+    index = services.index(Profile(dense=1.0, lexical=0.0))
+    vectors = services.passages().sampled_vectors(name, sample)
+    found, wanted = 0, 0
+    for number, vector in enumerate(vectors, 1):
+        query = Query("", name, limit=10, vector=tuple(vector))
+        exact = {hit.passage.id for hit in index.search(replace(query, exact=True), vector)}
+        wanted += len(exact)
+        found += len(exact & {hit.passage.id for hit in index.search(query, vector)})
+        progress(number, len(vectors))
+    return Recall(len(vectors), found / wanted if wanted else 0.0)

@@ -1,0 +1,106 @@
+"""Why a question is answered as it is, or not: the trace of the search, in words or as JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clara.bootstrap import Services
+from clara.bootstrap.engine import Engine
+from clara.conversation.journey import EVIDENCE
+from clara.conversation.ports import StoredTurn
+from clara.jobs.searching import Asking, asked
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Found, Query
+
+HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage")
+
+
+class UnknownTurnError(Exception):
+    """There is no turn with this number, or it was erased. The message says where the numbers are."""
+
+
+def explain(services: Services, question: str, corpus: str, *, plan: bool) -> dict[str, Any]:
+    """Search and tell everything that led to the result."""
+    query = asked(services, question, Asking(EVIDENCE, corpus))
+    retrieve = services.retriever.get() if corpus == CORPUS else services.corpus_retriever(corpus)
+    told = told_of(retrieve(query))
+    if plan:
+        told["plan"] = _plan(services, query)
+    return told
+
+
+def told_of(found: Found) -> dict[str, Any]:
+    """Give what a result says about itself, as JSON."""
+    return {
+        "status": found.status.value,
+        "tier": found.tier,
+        "confidence": found.confidence,
+        "outages": list(found.outages),
+        "failures": list(found.failures),
+        "relaxed": dict(found.relaxed),
+        "timings_ms": {stage: round(spent, 3) for stage, spent in found.timings_ms.items()},
+        "trace": dict(found.trace),
+    }
+
+
+def replay(services: Services, turn: int) -> dict[str, Any]:
+    """Show the stored trace of a turn beside what the same message finds now. Raises UnknownTurnError."""
+    stored: StoredTurn | None = services.desk().turn(turn)
+    if stored is None:
+        raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
+    told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}
+    if stored.text:
+        told["now"] = explain(services, stored.text, CORPUS, plan=False)
+    return told
+
+
+def page(told: Mapping[str, Any]) -> str:
+    """Write an explanation for a person."""
+    if "turn" in told:
+        then = told["then"]
+        lines = [f"turn {told['turn']}, then: {then['status']} by {then['tier']}", *_search(then["trace"])]
+        return "\n".join([*lines, "", "now: ", page(told["now"])]) if "now" in told else "\n".join(lines)
+    lines = [f"{told['status']} by {told['tier']}"]
+    for name in ("outages", "failures", "relaxed"):
+        if told[name]:
+            lines.append(f"{name}: {told[name]}")
+    lines += _search(told["trace"])
+    lines.append("took " + ", ".join(f"{stage} {spent:.1f} ms" for stage, spent in told["timings_ms"].items()))
+    return "\n".join([*lines, *told.get("plan", [])])
+
+
+def _search(trace: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    if "cache" in trace:
+        lines.append(f"remembered: {trace['cache']}; what follows is how it was found then")
+    if judged := trace.get("judged"):
+        chance = "nothing to judge" if judged["confidence"] is None else f"confidence {judged['confidence']:.3f}"
+        evidence = ", ".join(f"{name} {value:.3f}" for name, value in judged["evidence"].items())
+        lines.append(f"{chance}, shown from {judged['threshold']:.3f} on, judged by: {evidence or 'nothing'}")
+    if understood := trace.get("understood"):
+        meant = ", ".join(f"{document} +{weight:.2f}" for document, weight in understood["documents"].items())
+        outside = understood["outside"]
+        lines.append(f"probably about: {meant or 'nothing it knows'}; outside: {'?' if outside is None else f'{outside:.3f}'}")
+    if filters := {name: accepted for name, accepted in trace.get("filters", {}).items() if accepted}:
+        lines.append("only where " + "; ".join(f"{name} is {' or '.join(accepted)}" for name, accepted in filters.items()))
+    if hits := trace.get("hits"):
+        lines += ["", *_table(hits)]
+    return lines
+
+
+def _table(hits: list[Mapping[str, Any]]) -> list[str]:
+    keys = ("id", "score", "dense_rank", "cosine", "lexical_rank", "bm25", "linked", "coverage")
+    rows = [HEADINGS, *(tuple(_cell(hit.get(key)) for key in keys) for hit in hits)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADINGS))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _plan(services: Engine, query: Query) -> list[str]:
+    embedder = services.embedder.get()
+    profile = services.profile(services.passages().profile_of(query.corpus))
+    return services.index(profile).plan(query, embedder.embed([query.text], "query")[0])
