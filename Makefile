@@ -1,10 +1,11 @@
 # Every target does its own set-up: a virtual environment in .venv with the pinned, hashed dependencies.
 PYTHON ?= python3
 BIN := .venv/bin
+DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint check eval intent bench lock clean
+.PHONY: help run demo test lint check eval intent ablation bench lock clean
 
 help: ## Show what can be done here
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,9 @@ intent: .venv/.dev ## Train the model of intents anew, after typical questions o
 	@$(BIN)/python -m clara.jobs.training
 	@$(BIN)/python -m clara.jobs.embedding
 	@$(BIN)/python -m clara.jobs.calibrating
+
+ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
+	@$(BIN)/python -m clara.jobs.ablating --data $(DATA)
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
 	@$(BIN)/python -m clara.jobs.bench

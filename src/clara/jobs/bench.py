@@ -18,6 +18,7 @@ import click
 from twilio.request_validator import RequestValidator
 
 from clara.bootstrap import Services
+from clara.jobs.bench_engine import measure as measure_engine
 from clara.jobs.children import Child
 from clara.jobs.preparing import fill, running_services
 from clara.jobs.up import DEMO_ACCOUNT, DEMO_TOKEN
@@ -37,6 +38,7 @@ WEB_PORT = 8179
 def main() -> None:
     """Run every measurement and print one line each."""
     with running_services(load_settings(), lambda said: click.echo(said, err=True)) as services:
+        measure_engine(services, QUESTIONS, _say)
         _retrieval(services)
         _ingestion(services)
         _processes(services)
@@ -184,7 +186,7 @@ def _milliseconds(act: Callable[[], object]) -> float:
 
 
 def _say(what: str, measured: str, goal: str = "") -> None:
-    click.echo(f"{what:<42} {measured:>10}   {f'goal {goal}' if goal else ''}")
+    click.echo(f"{what:<50} {measured:>10}   {f'goal {goal}' if goal else ''}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,209 @@
+"""Comparing strategies, fusions, rerankers and policies on benchmarks: `make ablation`.
+
+    python -m clara.jobs.ablating --data FOLDER [--only BENCHMARK] [--variant NAME] [--out build/ablation]
+
+Loads each benchmark's corpus (its vectors are remembered in the database, so a second run embeds nothing), asks every question
+of every variant, and writes one table as Markdown and as a plot. Latencies leave out the embedding, which is the same for all.
+"""
+
+import resource
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+
+from clara.bootstrap import Services
+from clara.bootstrap.wrapping import CONFIDENT, adaptive, corrective, reflective
+from clara.evaluation.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, read_benchmark
+from clara.evaluation.dataset import Question
+from clara.evaluation.measures import MEASURES as OUTCOME_MEASURES
+from clara.evaluation.measures import interval
+from clara.evaluation.run import completed, run
+from clara.ingestion.journey import ingest
+from clara.jobs.ablation_report import Row, markdown, plot
+from clara.jobs.evaluating import asking, read_evaluation
+from clara.jobs.preparing import ensure_corpus, running_services
+from clara.knowledge.passages import PROFILE
+from clara.retrieval.collections import Gathered
+from clara.retrieval.correcting import Enough
+from clara.retrieval.deduplicating import deduplicated
+from clara.retrieval.hybrid import Gather, hybrid
+from clara.retrieval.passage import Hit, Query, Retrieve
+from clara.retrieval.profile import Profile
+from clara.retrieval.relevance import E5
+from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
+from clara.retrieval.strategies import choosing, strategy_named
+from clara.retrieval.vocabulary import read_vocabulary
+from clara.settings import load_settings, resources
+
+# As many as the largest k measured; MRR looks no further.
+LIMIT = 20
+# Questions asked before the clock counts.
+WARMING = 5
+CLARA_MEASURES = ("hit@1", "section_hit@1", "set_recall@3", "in_scope_answered", "refusal_recall", "auroc")
+CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to search: what differs from the corpus's profile, and what is put around it."""
+
+    name: str
+    change: Mapping[str, Any] = field(default_factory=dict)
+    strategy: str = "hybrid"
+    deduplicate: bool = False
+    reranker: str = "none"
+    policy: str = "none"
+
+
+def read_variants(file: Path) -> list[Variant]:
+    """Read the variants. Raises BenchmarkError."""
+    try:
+        return [Variant(**entry) for entry in tomllib.loads(file.read_text("utf-8"))["variant"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BenchmarkError(f"{file}: {error}") from error
+
+
+def gather_of(services: Services, variant: Variant, profile: Profile) -> Gather:
+    """Build the search of a variant."""
+    strategy = strategy_named(variant.strategy)
+    vectors = strategy.needs_vectors or variant.deduplicate
+    index = services.index(replace(profile, **variant.change), vectors=vectors)
+
+    def search(query: Query) -> Sequence[Hit]:
+        return index.search(query, query.vector or ())
+
+    chosen = search if variant.strategy == "hybrid" else choosing(search, strategy)
+
+    def gather(query: Query) -> Gathered:
+        if not variant.deduplicate:
+            return Gathered(tuple(chosen(query)))
+        return Gathered(tuple(deduplicated(chosen(replace(query, limit=2 * query.limit)))[: query.limit]))
+
+    return gather
+
+
+def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
+    """Give what a variant puts around a retriever. `confidence` is enough for a policy to stop."""
+    name = "code" if profile.language == "code" else "tramites"
+    vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / f"{name}.json")
+    enough = Enough(vocabulary, confidence=confidence, bounds=E5)
+
+    def wrap(retrieve: Retrieve) -> Retrieve:
+        if variant.reranker == "heuristic":
+            retrieve = reranked(retrieve, HeuristicReranker(HeuristicWeights(curated=frozenset())), candidates=CANDIDATES)
+        match variant.policy:
+            case "self_reflective":
+                return reflective(retrieve, vocabulary)
+            case "corrective":
+                return corrective(retrieve, vocabulary, enough)
+            case "adaptive":
+                return adaptive(retrieve, vocabulary, enough)
+            case _:
+                return retrieve
+
+    return wrap
+
+
+def measure(services: Services, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> Row:
+    """Ask every question of a benchmark, and measure quality, latency and memory."""
+    embedder = services.memorising_embedder(remember_queries=True)
+    vectors = embedder.embed([question.text for question in benchmark.questions], "query")
+    profile = services.profile(benchmark.profile)
+    # Without a calibration nothing is ever confident, so a policy stops by what it grades.
+    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, gather_of(services, variant, profile), None))
+    corpus = benchmark.passages[0].corpus
+    values: dict[str, list[float]] = {name: [] for name in benchmark.measures}
+    spent: list[float] = []
+    for number, (question, vector) in enumerate(zip(benchmark.questions, vectors, strict=True), 1):
+        started = perf_counter()
+        found = retrieve(Query(question.text, corpus, limit=LIMIT, vector=tuple(vector)))
+        milliseconds = (perf_counter() - started) * 1000
+        ranked = [hit.passage.document_id for hit in found.hits]
+        for name in benchmark.measures:
+            values[name].append(MEASURES[name](ranked, question.gold))
+        if number > WARMING:
+            spent.append(milliseconds)
+        progress(number, len(benchmark.questions))
+    estimates: dict[str, Estimate] = {name: estimate(of) for name, of in values.items()}
+    return Row(benchmark.name, variant.name, estimates, *_spent(spent))
+
+
+def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
+    """Give p50 and p95 of one question, and the peak of this process's memory in MB."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
+
+
+def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> Row:
+    """Ask Clara's own development questions of a variant of her hybrid tier."""
+    profile = services.profile(PROFILE)
+    retrieve = services.variant(gather_of(services, variant, profile), wrapping(variant, profile, CONFIDENT))
+    with _bar(len(questions), f"clara: {variant.name}") as progress:
+        outcomes = completed(questions, run(questions, retrieve, asking(services), progress))
+    estimates = {}
+    for name in CLARA_MEASURES:
+        measured, spread = OUTCOME_MEASURES[name](outcomes), interval(OUTCOME_MEASURES[name], outcomes)
+        estimates[name] = Estimate(measured or 0.0, *(spread or (0.0, 0.0)))
+    return Row("clara", variant.name, estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
+
+
+def load(services: Services, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
+    """Make the benchmark's corpus searchable; what was loaded before stays."""
+    profile = services.profile(benchmark.profile)
+    corpus = benchmark.passages[0].corpus
+    ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
+
+
+def _clara(services: Services, variants: Sequence[Variant]) -> list[Row]:
+    ensure_corpus(services, lambda said: click.echo(said, err=True))
+    questions = [question for question in read_evaluation(services) if question.split == "dev"]
+    questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")
+    return [measure_clara(services, variant, questions) for variant in variants]
+
+
+@contextmanager
+def _bar(total: int, label: str) -> Iterator[Callable[[int, int], None]]:
+    with click.progressbar(length=total, label=f"{label:<44}", file=sys.stderr) as bar:
+        yield lambda done, _total: bar.update(done - bar.pos)
+
+
+@click.command()
+@click.option("--data", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the data sets.")
+@click.option("--only", multiple=True, help="Only this benchmark; may be repeated.")
+@click.option("--variant", "wanted", multiple=True, help="Only this variant; may be repeated.")
+@click.option("--out", default="build/ablation", show_default=True, type=click.Path(file_okay=False, path_type=Path))
+def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], out: Path) -> None:
+    """Compare every variant on every benchmark; write the table and the plot."""
+    folder = resources() / "eval"
+    files = [file for file in sorted((folder / "benchmarks").glob("*.toml")) if not only or file.stem in only]
+    variants = [variant for variant in read_variants(folder / "variants.toml") if not wanted or variant.name in wanted]
+    rows: list[Row] = []
+    goals: dict[str, Mapping[str, float]] = {}
+    with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
+        if not only or "clara" in only:
+            rows += _clara(services, variants)
+        for file in files:
+            benchmark = read_benchmark(file, data)
+            goals[benchmark.name] = benchmark.goals
+            with _bar(len(benchmark.passages), f"{benchmark.name}: loading") as progress:
+                load(services, benchmark, progress)
+            for variant in variants:
+                with _bar(len(benchmark.questions), f"{benchmark.name}: {variant.name}") as progress:
+                    rows.append(measure(services, benchmark, variant, progress))
+    out.mkdir(parents=True, exist_ok=True)
+    table = markdown(rows, goals)
+    (out / "ablation.md").write_text(table, "utf-8")
+    plot(rows, goals, out)
+    click.echo(table)
+
+
+if __name__ == "__main__":
+    main()

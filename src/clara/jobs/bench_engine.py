@@ -1,0 +1,205 @@
+"""Measuring the retrieval engine on large corpora: `make bench`. The corpora are made up, stored, measured and dropped.
+
+Their words are drawn from Clara's own passages with the frequencies they have there, and so are their vectors, with noise.
+"""
+
+import random
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from time import perf_counter
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, text
+
+from clara.adapters.postgres.search import space_id
+from clara.bootstrap import Services
+from clara.ingestion.journey import ingest
+from clara.jobs.corpora import drop, recall
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Passage, Query, Retrieve
+from clara.retrieval.profile import Profile
+from clara.settings import Settings
+
+Say = Callable[[str, str, str], None]
+
+SIZES = (20_000, 100_000)
+WORDS = 60
+ROUNDS = 10
+WARMING = 8
+NOISE = 0.6
+INGESTED = 128
+THREADS, CALLS = 8, 10_000
+COLUMNS = "corpus, id, collection, document_id, section, heading, text, indexed_text, language, territory, digest, metadata"
+
+
+def measure(services: Services, questions: Sequence[str], say: Say) -> None:
+    """Measure what depends on size, what a cache saves, what ingestion adds to embedding, and what threads do."""
+    for size in SIZES:
+        with _corpus(services, size) as name:
+            _searches(services, name, questions, say)
+    _ingestion(services, say)
+    _caches(services, questions, say)
+    _threads(services, questions, say)
+
+
+def _searches(services: Services, name: str, questions: Sequence[str], say: Say) -> None:
+    embedder = services.embedder.get()
+    vectors = {question: embedder.embed([question], "query")[0] for question in questions}
+    legs = {
+        "BM25": services.index(Profile(dense=0.0, lexical=1.0)),
+        "HNSW": services.index(Profile(dense=1.0, lexical=0.0)),
+        "hybrid": services.index(Profile()),
+    }
+    retrieve = services.corpus_retriever(name)
+    embedding: list[float] = []
+    whole: list[float] = []
+    spent: dict[str, list[float]] = {leg: [] for leg in legs}
+    for turn in range(ROUNDS + WARMING):
+        for question in questions:  # interleaved, so that the machine's weather falls on all alike
+            query, vector = Query(question, name, limit=5), vectors[question]
+            timed = {leg: _milliseconds(partial(index.search, query, vector)) for leg, index in legs.items()}
+            embedded = _milliseconds(partial(embedder.embed, [question], "query"))
+            retrieved = _milliseconds(partial(retrieve, query))
+            if turn >= WARMING:
+                embedding.append(embedded)
+                whole.append(retrieved)
+                for leg, milliseconds in timed.items():
+                    spent[leg].append(milliseconds)
+    size = name.removeprefix("bench-")
+    goals = {"BM25": "<= 5 ms", "hybrid": "<= 12 ms"} if size == str(SIZES[-1]) else {}
+    for leg, measured in spent.items():
+        say(f"{size}: {leg} statement, p50", f"{statistics.median(measured):.1f} ms", goals.get(leg, ""))
+    floor = [a + b for a, b in zip(embedding, spent["hybrid"], strict=True)]
+    ratio = statistics.median(whole) / statistics.median(floor)
+    say(f"{size}: retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.15 x")
+    say(f"{size}: retrieve(), p95 / p50", f"{_at(whole, 0.95) / statistics.median(whole):.2f} x", "<= 2 x")
+    found = recall(services, name, lambda _done, _total: None, sample=100)
+    say(f"{size}: HNSW recall@10", f"{found.at_10:.3f}", ">= .99")
+
+
+def _ingestion(services: Services, say: Say) -> None:
+    """Compare embedding alone with embedding and storing the same number of texts of the same length."""
+    facts = [passage.indexed_text for passage in services.knowledge.get().passages[: 2 * INGESTED]]
+    embedder, store = services.embedder.get(), services.passages()
+    alone = _milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
+    passages = [
+        Passage(str(place), "bench-ingest", "c", str(place), "", (), fact, "es") for place, fact in enumerate(facts[INGESTED:])
+    ]
+    texts = sum(map(len, facts[:INGESTED])) / sum(map(len, facts[INGESTED:]))
+    both = _milliseconds(lambda: ingest("bench-ingest", passages, store, services.memorising_embedder()))
+    drop(services, "bench-ingest")
+    say("ingestion's throughput / the embedder's", f"{alone / both / texts:.2f} x", ">= .9 x")
+
+
+def _caches(services: Services, questions: Sequence[str], say: Say) -> None:
+    caching = Services(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+    try:
+        retrieve, embedder = caching.retriever.get(), caching.embedder.get()
+        for question in questions:
+            retrieve(Query(question, CORPUS, "es"))
+        exact = [retrieve(Query(question, CORPUS, "es")).timings_ms["cache"] for question in questions for _ in range(ROUNDS)]
+        near = [retrieve(Query(f"hola, {question}", CORPUS, "es")) for question in questions for _ in range(ROUNDS)]
+        semantic = [found.timings_ms["cache"] for found in near if found.trace.get("cache") == "semantic"]
+        embedding = [_milliseconds(partial(embedder.embed, [question], "query")) for question in questions]
+    finally:
+        caching.close()
+    say("exact cache hit (memory), p50", f"{statistics.median(exact):.2f} ms", "<= 0.2 ms")
+    say("one embedding, p50", f"{statistics.median(embedding):.1f} ms", "")
+    if semantic:
+        say("semantic cache hit beside the embedding, p50", f"{statistics.median(semantic):.2f} ms", "<= 2 ms")
+
+
+def _threads(services: Services, questions: Sequence[str], say: Say) -> None:
+    caching = Services(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+    built: set[int] = set()
+    failures: list[str] = []
+
+    def call(number: int) -> None:
+        retrieve: Retrieve = caching.retriever.get()
+        built.add(id(retrieve))
+        asked = questions[number % len(questions)] + ("" if number % 50 else f" {number}")
+        found = retrieve(Query(asked, CORPUS, "es", limit=1 + number % 5))
+        if found.outages:
+            failures.append(str(found.outages))
+
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            started = perf_counter()
+            list(pool.map(call, range(CALLS)))
+            took = perf_counter() - started
+    finally:
+        caching.close()
+    say(f"{THREADS} threads, {CALLS} calls: failures, builds", f"{len(failures)}, {len(built)}", "0, 1")
+    say(f"{THREADS} threads, {CALLS} calls: calls a second", f"{CALLS / took:.0f}", "")
+
+
+@contextmanager
+def _corpus(services: Services, size: int) -> Iterator[str]:
+    """Store a corpus of made-up passages, and drop it at the end."""
+    name = f"bench-{size}"
+    click.echo(f"storing {size} passages ...", err=True)
+    embedder = services.embedder.get()
+    services.passages(Profile("prose")).drop(name)
+    with services.engine.get().begin() as connection:
+        connection.execute(text("set local statement_timeout = 0"))
+        connection.execute(text("set local maintenance_work_mem = '512MB'"))
+        _fill(services, connection, name, size)
+        number = space_id(name, embedder.model)
+        connection.exec_driver_sql(
+            f"create index hnsw_{number} on embeddings "
+            f"using hnsw ((vector::vector({embedder.dimensions})) vector_cosine_ops) where space_id = {number}"
+        )
+    with services.engine.get().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("set statement_timeout = 0"))
+        connection.execute(text("vacuum analyze postings, lexicon, passages, embeddings"))
+    try:
+        yield name
+    finally:
+        drop(services, name)
+
+
+def _fill(services: Services, connection: Connection, name: str, size: int) -> None:
+    embedder = services.embedder.get()
+    passages = services.knowledge.get().passages
+    words = " ".join(passage.indexed_text for passage in passages).split()
+    vectors: NDArray[np.float32] = np.array(
+        services.passage_embedder().embed([passage.indexed_text for passage in passages], "passage"), dtype=np.float32
+    )
+    dice, noise = random.Random(0), np.random.default_rng(0)  # noqa: S311  made-up texts, nothing secret
+    connection.execute(text("insert into corpora (name, profile) values (:name, 'prose')"), {"name": name})
+    number = space_id(name, embedder.model)
+    connection.execute(
+        text("insert into vector_spaces values (:id, :name, :model, :dimensions)"),
+        {"id": number, "name": name, "model": embedder.model, "dimensions": embedder.dimensions},
+    )
+    raw = connection.connection.cursor()
+    for start in range(0, size, 2000):
+        with raw.copy(f"copy passages ({COLUMNS}) from stdin") as copy:
+            for place in range(start, min(size, start + 2000)):
+                content = " ".join(dice.choices(words, k=WORDS))
+                copy.write_row((name, str(place), "c", str(place), "", "{}", content, content, "es", "", "x", "{}"))
+    keys = [
+        row[0] for row in connection.execute(text("select pk from passages where corpus = :name order by pk"), {"name": name})
+    ]
+    for start in range(0, size, 2000):
+        chosen = vectors[noise.integers(0, len(vectors), len(keys[start : start + 2000]))]
+        moved = chosen + NOISE * noise.standard_normal(chosen.shape).astype(np.float32) / np.sqrt(chosen.shape[1])
+        moved /= np.linalg.norm(moved, axis=1, keepdims=True)
+        with raw.copy("copy embeddings (space_id, passage_pk, digest, vector) from stdin") as copy:
+            for key, vector in zip(keys[start : start + 2000], moved.tolist(), strict=True):
+                copy.write_row((number, key, "x", str(vector)))
+
+
+def _at(values: Sequence[float], share: float) -> float:
+    return sorted(values)[int(share * len(values))]
+
+
+def _milliseconds(act: Callable[[], object]) -> float:
+    started = perf_counter()
+    act()
+    return (perf_counter() - started) * 1000
