@@ -16,6 +16,8 @@ from clara.settings import Settings, child_environment
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
 __all__ = ["demo"]
 
 
@@ -49,6 +51,16 @@ def test_the_readme_starts_with_the_two_commands() -> None:
         for line in block.splitlines():
             if line.startswith("make "):
                 assert re.search(rf"^{line.split()[1]}:", targets, re.MULTILINE), line
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_engine_alone_works_as_written(example: str, empty_url: str) -> None:
+    """The example of the engine prints what its comment says."""
+    command = [sys.executable, "-c", example]
+    environment = child_environment(RAG_DB_URL=empty_url)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == re.findall(r"# (.*)$", example, re.MULTILINE)[-1]
 
 
 @pytest.mark.parametrize("block", [block for block in BLOCKS if "clara ask" in block or "clara search" in block])

@@ -8,6 +8,8 @@ from clara.settings import Settings, SettingsError, child_environment, load_sett
 
 SID = "AC" + "0123456789abcdef" * 2
 TOKEN, KEY, PASSWORD = "token-3f9a", "k3y-" + "7c" * 20, "pa55word"
+DIGEST = "0123456789abcdef" * 4
+REDIS = {"RAG_CACHE_ENABLED": "1", "RAG_CACHE_BACKEND": "redis", "RAG_REDIS_URL": f"redis://:{PASSWORD}@127.0.0.1/0"}
 CHANNEL = {
     "TWILIO_AUTH_TOKEN": TOKEN,
     "TWILIO_ACCOUNT_SID": SID,
@@ -20,7 +22,7 @@ CHANNEL = {
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Begin without any of Clara's variables."""
     for name in child_environment():
-        if name.upper().startswith(("CLARA_", "RAG_", "TWILIO_")) or name.upper() == "PORT":
+        if name.upper().startswith(("CLARA_", "RAG_", "TWILIO_", "GEMINI_", "RERANKER_")) or name.upper() == "PORT":
             monkeypatch.delenv(name)
     return monkeypatch
 
@@ -52,6 +54,14 @@ def test_defaults() -> None:
     assert (settings.rag_db_url, settings.twilio_auth_token, settings.clara_pseudonym_key) == (None, None, None)
 
 
+def test_what_costs_or_keeps_something_is_off() -> None:
+    """Unless somebody asks for it, nothing is remembered, reranked or searched again, and there are no addresses for admins."""
+    settings = load_settings()
+    assert (settings.rag_cache_enabled, settings.rag_policy, settings.rag_reranker) == (False, "none", "none")
+    assert (settings.rag_cache_backend, settings.rag_redis_url, settings.gemini_api_key) == ("memory", None, None)
+    assert settings.clara_admin_token_sha256 is None
+
+
 @pytest.mark.parametrize(
     ("name", "value", "field", "expected"),
     [
@@ -66,6 +76,16 @@ def test_defaults() -> None:
         pytest.param("CLARA_HUMAN_CONTACT", "", "clara_human_contact", None, id="blank-is-unset"),
         pytest.param("CLARA_CHANNEL", "", "clara_channel", "twilio", id="blank-is-default"),
         pytest.param("TWILIO_ACCOUNT_SID", SID, "twilio_account_sid", SID, id="account"),
+        pytest.param("RAG_CACHE_ENABLED", "true", "rag_cache_enabled", True, id="cache"),
+        pytest.param("RAG_CACHE_TTL", "0.5", "rag_cache_ttl", 0.5, id="half-a-second"),
+        pytest.param("RAG_POLICY", "self_reflective", "rag_policy", "self_reflective", id="self-reflective"),
+        pytest.param("RAG_POLICY", "corrective", "rag_policy", "corrective", id="corrective"),
+        pytest.param("RAG_POLICY", "adaptive", "rag_policy", "adaptive", id="adaptive"),
+        pytest.param("RAG_RERANKER", "heuristic", "rag_reranker", "heuristic", id="heuristic"),
+        pytest.param("RAG_RERANKER_CANDIDATES", "100", "rag_reranker_candidates", 100, id="most-candidates"),
+        pytest.param("RAG_RERANKER_SECONDS", "30", "rag_reranker_seconds", 30, id="longest-wait"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST, "clara_admin_token_sha256", DIGEST, id="admin"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST.upper(), "clara_admin_token_sha256", DIGEST.upper(), id="capitals"),
     ],
 )
 def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: str, expected: object) -> None:
@@ -94,6 +114,25 @@ def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: s
         pytest.param("TWILIO_ACCOUNT_SID", "AC123", id="short-account"),
         pytest.param("TWILIO_API_URL", "api.twilio.com", id="api-without-scheme"),
         pytest.param("CLARA_HUMAN_CONTACT", "x" * 201, id="contact-too-long"),
+        pytest.param("RAG_CACHE_ENABLED", "perhaps", id="cache-not-yes-or-no"),
+        pytest.param("RAG_CACHE_TTL", "0", id="remembered-for-no-time"),
+        pytest.param("RAG_CACHE_TTL", "-1", id="remembered-for-less"),
+        pytest.param("RAG_CACHE_TTL", "nan", id="remembered-for-no-number"),
+        pytest.param("RAG_CACHE_TTL", "an hour", id="remembered-for-a-word"),
+        pytest.param("RAG_CACHE_BACKEND", "memcached", id="unknown-backend"),
+        pytest.param("RAG_POLICY", "careful", id="unknown-policy"),
+        pytest.param("RAG_RERANKER", "cohere", id="unknown-reranker"),
+        pytest.param("RAG_RERANKER_CANDIDATES", "1", id="nothing-to-order"),
+        pytest.param("RAG_RERANKER_CANDIDATES", "101", id="more-than-a-search-gives"),
+        pytest.param("RAG_RERANKER_SECONDS", "0", id="no-time-to-rerank"),
+        pytest.param("RAG_RERANKER_SECONDS", "31", id="too-long-to-wait"),
+        pytest.param("RAG_RERANKER_SECONDS", "inf", id="no-end-of-waiting"),
+        pytest.param("GEMINI_BASE_URL", "127.0.0.1:8080", id="gemini-without-scheme"),
+        pytest.param("RERANKER_BASE_URL", "ftp://127.0.0.1", id="reranker-of-another-scheme"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST[:-1], id="digest-too-short"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST + "0", id="digest-too-long"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST[:-1] + "g", id="digest-not-hex"),
+        pytest.param("CLARA_ADMIN_TOKEN_SHA256", DIGEST + "\n", id="digest-with-its-line-end"),
     ],
 )
 def test_bad_value(environment: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -178,6 +217,69 @@ def test_short_key(environment: pytest.MonkeyPatch, length: int, accepted: bool)
     assert key not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "missing"),
+    [
+        pytest.param({"RAG_RERANKER": "gemini"}, ["GEMINI_API_KEY"], id="gemini"),
+        pytest.param({"RAG_RERANKER": "gemini", "GEMINI_API_KEY": ""}, ["GEMINI_API_KEY"], id="gemini-blank"),
+        pytest.param({"RAG_RERANKER": "endpoint"}, ["RERANKER_BASE_URL"], id="endpoint"),
+        pytest.param(REDIS, ["CLARA_PSEUDONYM_KEY"], id="redis-without-a-key"),
+        pytest.param(
+            {"RAG_CACHE_ENABLED": "1", "RAG_CACHE_BACKEND": "redis"}, ["RAG_REDIS_URL", "CLARA_PSEUDONYM_KEY"], id="redis"
+        ),
+        pytest.param(
+            {**REDIS, "RAG_RERANKER": "endpoint", "CLARA_PSEUDONYM_KEY": KEY}, ["RERANKER_BASE_URL"], id="only-what-is-missing"
+        ),
+    ],
+)
+def test_a_choice_needs_its_values(environment: pytest.MonkeyPatch, chosen: dict[str, str], missing: list[str]) -> None:
+    """A choice without what it needs is refused when the settings are read: what is missing is named, and what to do."""
+    fault = fault_of(environment, chosen)
+    needed = ("GEMINI_API_KEY", "RERANKER_BASE_URL", "RAG_REDIS_URL", "CLARA_PSEUDONYM_KEY")
+    assert [name for name in needed if name in fault] == missing
+    assert "set it, or leave that one at its default" in fault
+    assert PASSWORD not in fault
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        pytest.param({"RAG_RERANKER": "gemini", "GEMINI_API_KEY": TOKEN}, id="gemini"),
+        pytest.param({"RAG_RERANKER": "endpoint", "RERANKER_BASE_URL": "http://127.0.0.1:8001/v1"}, id="endpoint"),
+        pytest.param({**REDIS, "CLARA_PSEUDONYM_KEY": KEY}, id="redis"),
+        pytest.param({"RAG_CACHE_ENABLED": "1"}, id="memory-needs-nothing"),
+        pytest.param({"RAG_CACHE_BACKEND": "redis"}, id="redis-that-is-off"),
+    ],
+)
+def test_a_choice_with_its_values(environment: pytest.MonkeyPatch, chosen: dict[str, str]) -> None:
+    """A choice with what it needs is taken, and one that is off needs nothing."""
+    set_all(environment, chosen)
+    assert load_settings().model_fields_set >= {name.lower() for name in chosen}
+
+
+@pytest.mark.parametrize("backend", ["memory", "redis"])
+@pytest.mark.parametrize(("length", "accepted"), [(31, False), (32, True)], ids=["31", "32"])
+def test_short_key_of_the_cache(environment: pytest.MonkeyPatch, backend: str, length: int, accepted: bool) -> None:
+    """What is remembered is not named under a key that can be guessed; the key itself is not shown."""
+    key = ("zyxwvutsrq" * 4)[:length]
+    chosen = {**REDIS, "RAG_CACHE_BACKEND": backend, "CLARA_PSEUDONYM_KEY": key}
+    if accepted:
+        set_all(environment, chosen)
+        assert load_settings().secret("clara_pseudonym_key") == key
+        return
+    fault = fault_of(environment, chosen)
+    assert "CLARA_PSEUDONYM_KEY is too short" in fault
+    assert "token_hex(32)" in fault
+    assert key not in fault
+
+
+def test_a_token_in_the_place_of_its_digest_is_not_shown(environment: pytest.MonkeyPatch) -> None:
+    """Whoever sets the token itself is refused without its being repeated in a log."""
+    fault = fault_of(environment, {"CLARA_ADMIN_TOKEN_SHA256": TOKEN})
+    assert fault.startswith("CLARA_ADMIN_TOKEN_SHA256: ")
+    assert TOKEN not in fault
+
+
 def test_local_channel_needs_nothing(environment: pytest.MonkeyPatch) -> None:
     """The local channel may be served without any further value, and has a key all the same."""
     environment.setenv("CLARA_CHANNEL", "local")
@@ -190,17 +292,20 @@ def test_local_channel_needs_nothing(environment: pytest.MonkeyPatch) -> None:
 def test_secrets_are_not_shown(environment: pytest.MonkeyPatch, show: object) -> None:
     """Whoever prints the settings sees no token, no key and no password, and the program can read them."""
     url = f"postgresql://clara:{PASSWORD}@localhost/clara"
-    set_all(environment, {**CHANNEL, "RAG_DB_URL": url})
+    more = {"GEMINI_API_KEY": f"gemini-{TOKEN}", "RERANKER_API_KEY": f"ranker-{TOKEN}"}
+    set_all(environment, {**CHANNEL, **REDIS, **more, "RAG_DB_URL": url})
     settings = load_settings()
     shown = show(settings)
     assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in shown] == []
     assert settings.rag_db_url.get_secret_value() == url
+    assert {name: settings.secret(name.lower()) for name in more} == more
+    assert settings.secret("rag_redis_url") == REDIS["RAG_REDIS_URL"]
     assert (settings.twilio_auth_token.get_secret_value(), settings.pseudonym_key) == (TOKEN, KEY)
 
 
 def test_faults_show_no_secret(environment: pytest.MonkeyPatch) -> None:
     """A fault elsewhere shows no secret value."""
-    fault = fault_of(environment, {**CHANNEL, "PORT": "x", "RAG_DB_URL": PASSWORD})
+    fault = fault_of(environment, {**CHANNEL, **REDIS, "GEMINI_API_KEY": TOKEN, "PORT": "x", "RAG_DB_URL": PASSWORD})
     assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in fault] == []
 
 

@@ -120,7 +120,8 @@ class Wrappers:
             return retrieve
         from clara.adapters.postgres.versions import CorpusVersions
 
-        versions = CorpusVersions(self._engine.engine.get())
+        versions = CorpusVersions(self._engine.database_url)
+        self._closing.append(versions.close)
         return cached(retrieve, self._memory.get(), self._engine.embedder.get(), versions.current)
 
     def _result_memory(self) -> ResultMemory:

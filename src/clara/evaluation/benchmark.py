@@ -4,7 +4,7 @@ import json
 import random
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,7 +28,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A corpus with its questions. `split` says which of the questions these are, `goals` what each measure should reach."""
+    """A corpus with its questions; `goals` says what each measure should reach."""
 
     name: str
     profile: str
@@ -36,6 +36,12 @@ class Benchmark:
     questions: tuple[Asked, ...]
     measures: tuple[str, ...]
     goals: Mapping[str, float]
+
+    def sampled(self, most: int) -> "Benchmark":
+        """Keep at most so many questions, always the same ones."""
+        dice = random.Random(0)  # noqa: S311  a sample, nothing secret
+        kept = self.questions if len(self.questions) <= most else tuple(dice.sample(self.questions, most))
+        return replace(self, questions=kept)
 
 
 def read_benchmark(file: Path, data: Path) -> Benchmark:

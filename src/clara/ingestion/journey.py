@@ -10,8 +10,8 @@ from clara.retrieval.naming import SHORTEST_NAME, normalised
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 
-# Passages embedded between two reports of progress; the embedder cuts them into its own batches.
-STEP = 16
+# Passages embedded between two reports of progress: as many as the memory of embeddings keeps at once.
+STEP = 64
 
 Progress = Callable[[int, int], None]
 

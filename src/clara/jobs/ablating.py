@@ -31,15 +31,14 @@ from clara.jobs.ablation_report import Row, markdown, plot
 from clara.jobs.evaluating import asking, read_evaluation
 from clara.jobs.preparing import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
-from clara.retrieval.collections import Gathered
 from clara.retrieval.correcting import Enough
 from clara.retrieval.deduplicating import deduplicated
 from clara.retrieval.hybrid import Gather, hybrid
-from clara.retrieval.passage import Hit, Query, Retrieve
+from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
-from clara.retrieval.strategies import choosing, strategy_named
+from clara.retrieval.strategies import Search, choosing, strategy_named
 from clara.retrieval.vocabulary import read_vocabulary
 from clara.settings import load_settings, resources
 
@@ -53,7 +52,10 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to search: what differs from the corpus's profile, and what is put around it."""
+    """One way to search: what differs from the corpus's profile, and what is put around it.
+
+    `only` names the benchmarks that it makes sense for; empty means all.
+    """
 
     name: str
     change: Mapping[str, Any] = field(default_factory=dict)
@@ -61,6 +63,11 @@ class Variant:
     deduplicate: bool = False
     reranker: str = "none"
     policy: str = "none"
+    only: Sequence[str] = ()
+
+    def fits(self, benchmark: str) -> bool:
+        """Whether to measure it on a benchmark."""
+        return not self.only or benchmark in self.only
 
 
 def read_variants(file: Path) -> list[Variant]:
@@ -74,20 +81,15 @@ def read_variants(file: Path) -> list[Variant]:
 def gather_of(services: Services, variant: Variant, profile: Profile) -> Gather:
     """Build the search of a variant."""
     strategy = strategy_named(variant.strategy)
-    vectors = strategy.needs_vectors or variant.deduplicate
-    index = services.index(replace(profile, **variant.change), vectors=vectors)
 
-    def search(query: Query) -> Sequence[Hit]:
-        return index.search(query, query.vector or ())
-
-    chosen = search if variant.strategy == "hybrid" else choosing(search, strategy)
-
-    def gather(query: Query) -> Gathered:
+    def choose(search: Search) -> Search:
+        chosen = search if variant.strategy == "hybrid" else choosing(search, strategy)
         if not variant.deduplicate:
-            return Gathered(tuple(chosen(query)))
-        return Gathered(tuple(deduplicated(chosen(replace(query, limit=2 * query.limit)))[: query.limit]))
+            return chosen
+        return lambda query: deduplicated(chosen(replace(query, limit=2 * query.limit)))[: query.limit]
 
-    return gather
+    vectors = strategy.needs_vectors or variant.deduplicate
+    return services.gather(replace(profile, **variant.change), choose, vectors=vectors)
 
 
 def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
@@ -133,7 +135,7 @@ def measure(services: Services, benchmark: Benchmark, variant: Variant, progress
             spent.append(milliseconds)
         progress(number, len(benchmark.questions))
     estimates: dict[str, Estimate] = {name: estimate(of) for name, of in values.items()}
-    return Row(benchmark.name, variant.name, estimates, *_spent(spent))
+    return Row(benchmark.name, variant.name, len(benchmark.questions), estimates, *_spent(spent))
 
 
 def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
@@ -146,13 +148,20 @@ def measure_clara(services: Services, variant: Variant, questions: Sequence[Ques
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
     retrieve = services.variant(gather_of(services, variant, profile), wrapping(variant, profile, CONFIDENT))
+    ask = asking(services)
+    texts = [question.query for question in questions]
+    vectors = dict(zip(texts, services.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))
+
+    def with_vector(question: Question) -> Query:
+        return replace(ask(question), vector=tuple(vectors[question.query]))
+
     with _bar(len(questions), f"clara: {variant.name}") as progress:
-        outcomes = completed(questions, run(questions, retrieve, asking(services), progress))
+        outcomes = completed(questions, run(questions, retrieve, with_vector, progress))
     estimates = {}
     for name in CLARA_MEASURES:
         measured, spread = OUTCOME_MEASURES[name](outcomes), interval(OUTCOME_MEASURES[name], outcomes)
         estimates[name] = Estimate(measured or 0.0, *(spread or (0.0, 0.0)))
-    return Row("clara", variant.name, estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
+    return Row("clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
 
 
 def load(services: Services, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
@@ -166,7 +175,7 @@ def _clara(services: Services, variants: Sequence[Variant]) -> list[Row]:
     ensure_corpus(services, lambda said: click.echo(said, err=True))
     questions = [question for question in read_evaluation(services) if question.split == "dev"]
     questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")
-    return [measure_clara(services, variant, questions) for variant in variants]
+    return [measure_clara(services, variant, questions) for variant in variants if variant.fits("clara")]
 
 
 @contextmanager
@@ -179,8 +188,9 @@ def _bar(total: int, label: str) -> Iterator[Callable[[int, int], None]]:
 @click.option("--data", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the data sets.")
 @click.option("--only", multiple=True, help="Only this benchmark; may be repeated.")
 @click.option("--variant", "wanted", multiple=True, help="Only this variant; may be repeated.")
+@click.option("--questions", "most", type=click.IntRange(1), default=500, show_default=True, help="At most so many of each.")
 @click.option("--out", default="build/ablation", show_default=True, type=click.Path(file_okay=False, path_type=Path))
-def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], out: Path) -> None:
+def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, out: Path) -> None:
     """Compare every variant on every benchmark; write the table and the plot."""
     folder = resources() / "eval"
     files = [file for file in sorted((folder / "benchmarks").glob("*.toml")) if not only or file.stem in only]
@@ -191,11 +201,11 @@ def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], out: Path) 
         if not only or "clara" in only:
             rows += _clara(services, variants)
         for file in files:
-            benchmark = read_benchmark(file, data)
+            benchmark = read_benchmark(file, data).sampled(most)
             goals[benchmark.name] = benchmark.goals
             with _bar(len(benchmark.passages), f"{benchmark.name}: loading") as progress:
                 load(services, benchmark, progress)
-            for variant in variants:
+            for variant in (one for one in variants if one.fits(benchmark.name)):
                 with _bar(len(benchmark.questions), f"{benchmark.name}: {variant.name}") as progress:
                     rows.append(measure(services, benchmark, variant, progress))
     out.mkdir(parents=True, exist_ok=True)

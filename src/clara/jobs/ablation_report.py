@@ -19,6 +19,7 @@ class Row:
 
     benchmark: str
     variant: str
+    questions: int
     measures: Mapping[str, Estimate]
     p50: float
     p95: float
@@ -31,7 +32,7 @@ def markdown(rows: Sequence[Row], goals: Goals) -> str:
     for benchmark, group in _groups(rows).items():
         names = list(group[0].measures)
         wanted = ", ".join(f"{name} {goal:.2f}" for name, goal in goals.get(benchmark, {}).items())
-        parts += [f"## {benchmark}", "", f"Goal: {wanted or 'none'}.", ""]
+        parts += [f"## {benchmark}, {group[0].questions} questions", "", f"Goal: {wanted or 'none'}.", ""]
         parts.append("| variant | " + " | ".join(names) + " | p50 ms | p95 ms | peak MB |")
         parts.append("|---" * (len(names) + 4) + "|")
         best = {name: max(row.measures[name].mean for row in group) for name in names}

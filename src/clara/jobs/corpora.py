@@ -13,7 +13,7 @@ from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.profile import Profile
 
-NAME = re.compile(r"^[a-z0-9][a-z0-9_-]{0,62}$")
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 # Passages whose own text is asked for, to compare the approximate index with an exact search.
 SAMPLE = 200
 # Below this share of the exact neighbours, the approximate index costs answers.
@@ -39,7 +39,7 @@ def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cu
     Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
     that were computed. Raises UnreadableDocumentsError, CorpusNameError, ProfileError, StoreUnavailableError.
     """
-    if not NAME.match(name) or name == CORPUS:
+    if not NAME.fullmatch(name) or name == CORPUS:
         raise CorpusNameError(
             f"a corpus cannot be called {name!r}: use up to 63 small letters, digits, '-' and '_', and not "
             f"'{CORPUS}', which is filled by `clara ingest`"

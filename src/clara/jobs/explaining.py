@@ -1,16 +1,21 @@
 """Why a question is answered as it is, or not: the trace of the search, in words or as JSON."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from clara.bootstrap import Services
 from clara.bootstrap.engine import Engine
-from clara.conversation.journey import EVIDENCE
+from clara.conversation.journey import EVIDENCE, read
+from clara.conversation.message import Message, Turn
 from clara.conversation.ports import StoredTurn
 from clara.jobs.searching import Asking, asked
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query
 
+# A vector in a plan is 5,000 characters of numbers that tell nobody anything.
+VECTOR = re.compile(r"'\[[^\]]*\]'")
 HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage")
 
 
@@ -24,7 +29,7 @@ def explain(services: Services, question: str, corpus: str, *, plan: bool) -> di
     retrieve = services.retriever.get() if corpus == CORPUS else services.corpus_retriever(corpus)
     told = told_of(retrieve(query))
     if plan:
-        told["plan"] = _plan(services, query)
+        told["plan"] = _plan(services, _as_searched(query, told["trace"]))
     return told
 
 
@@ -48,8 +53,9 @@ def replay(services: Services, turn: int) -> dict[str, Any]:
     if stored is None:
         raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
     told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}
-    if stored.text:
-        told["now"] = explain(services, stored.text, CORPUS, plan=False)
+    question = read(Turn(Message(stored.text)), services.tools.get()).question
+    if any(character.isalnum() for character in question):
+        told["now"] = explain(services, question, CORPUS, plan=False)
     return told
 
 
@@ -100,7 +106,16 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
+    """Give the query with what it was understood to be about and the places it was kept to: these shape the plan."""
+    understood, filters = trace.get("understood", {}), trace.get("filters", {})
+    sections = {pair.partition("/")[::2]: weight for pair, weight in understood.get("sections", {}).items()}
+    territories = tuple(filters.get("territories", ()))
+    return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories)
+
+
 def _plan(services: Engine, query: Query) -> list[str]:
     embedder = services.embedder.get()
     profile = services.profile(services.passages().profile_of(query.corpus))
-    return services.index(profile).plan(query, embedder.embed([query.text], "query")[0])
+    lines = services.index(profile).plan(query, embedder.embed([query.text], "query")[0])
+    return [VECTOR.sub("'[…]'", line) for line in lines]

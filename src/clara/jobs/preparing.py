@@ -13,8 +13,8 @@ from clara.settings import Settings, resources
 
 Say = Callable[[str], None]
 Preparation = Literal["nothing", "schema", "all"]
-# Embedding this many passages takes some ten seconds on two cores.
-ANNOUNCED = 96
+# Embedding this many passages takes some ten seconds on two cores; a multiple of the steps of an ingestion.
+ANNOUNCED = 128
 
 
 class OutdatedSchemaError(Exception):

@@ -43,9 +43,11 @@ DEFAULT = Bounds(0.5, 0.3, 0.3, 0.1, 0.1, 0.0)
 # Its two variants. Nothing covers more than all of a question, so in the strict one shared words alone never suffice.
 LENIENT = Bounds(0.3, 0.2, 0.2, 0.05, 0.05, 0.0)
 STRICT = Bounds(0.7, 0.5, 0.5, 0.2, 0.3, 1.0)
-# To be calibrated: cosines of e5-style models lie between .75 and .92 whatever is compared, so the three above would call
-# everything highly relevant that shares a few words. The shared words are bounded as in DEFAULT.
-E5 = Bounds(0.87, 0.3, 0.84, 0.1, 0.81, 0.0)
+# For multilingual-e5-small, whose cosines lie between .73 and .92 whatever is compared. Measured on 1,100 questions to prose,
+# code, an encyclopedia and across languages: half of the right passages reach .88, 95 of 100 .83, and 99 of 100 .77 even where
+# question and passage are in different languages; 95 of 100 passages drawn at random stay below .84. The shared words are
+# bounded as in DEFAULT.
+E5 = Bounds(0.88, 0.3, 0.83, 0.1, 0.77, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

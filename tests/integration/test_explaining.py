@@ -1,0 +1,220 @@
+"""Why a question is answered as it is: what is told of a search, of a remembered one, and of a turn that was recorded."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import text
+from tests.integration.wired import CommandLine, database, wired
+
+from clara.adapters.postgres.embedded import EmbeddedServer
+from clara.adapters.postgres.inbox import PostgresInbox
+from clara.bootstrap import Services
+from clara.conversation.message import Incoming
+from clara.jobs.corpora import Cutting, load
+from clara.jobs.explaining import UnknownTurnError, explain, page, replay
+from clara.jobs.working import answer
+
+QUESTION, PLACED, FOREIGN = "¿Cuánto cuesta el NIE?", "¿Cuánto cuesta el NIE en Alcobendas?", "¿Quién ganó la liga?"
+CELLS = "Solar cells turn light into electricity."
+
+
+@pytest.fixture(scope="module")
+def url(server: EmbeddedServer, templates: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database with the knowledge and one small corpus of somebody's own."""
+    file = tmp_path_factory.mktemp("own") / "cells.jsonl"
+    file.write_text(json.dumps({"id": "cells", "title": "Solar power", "text": CELLS, "language": "en"}))
+    with database(server, templates["knowledge"]) as made, wired(made) as services:
+        load(services, "energy", file, profile="prose", cutting=Cutting(), progress=lambda _done, _total: None)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def services(url: str) -> Iterator[Services]:
+    with wired(url, clara_channel="local") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def commands(url: str) -> Iterator[CommandLine]:
+    line = CommandLine(url)
+    yield line
+    line.close()
+
+
+def test_a_found_question(services: Services) -> None:
+    """Its confidence stands beside the threshold, with the evidence it was read off and each leg's rank and score."""
+    told = explain(services, QUESTION, "clara", plan=False)
+    judged, shown = told["trace"]["judged"], page(told)
+    assert told["confidence"] == judged["confidence"] > judged["threshold"]
+    assert shown.startswith("found by pgvector\n")
+    assert f"confidence {judged['confidence']:.3f}, shown from {judged['threshold']:.3f} on, judged by: " in shown
+    assert all(f"{name} {value:.3f}" in shown for name, value in judged["evidence"].items())
+    assert "probably about: nie +" in shown
+    rows = [line.split() for line in shown.splitlines() if line.startswith("nie-")]
+    assert rows[0][0] == told["trace"]["hits"][0]["id"]
+    assert len(rows[0]) == len(["passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage"])
+
+
+def test_a_refused_question(services: Services) -> None:
+    """It is told how far the best passages were from being shown, and which those were."""
+    told = explain(services, FOREIGN, "clara", plan=False)
+    judged, shown = told["trace"]["judged"], page(told)
+    assert told["status"] == "not_found"
+    assert judged["confidence"] < judged["threshold"]
+    assert f"confidence {judged['confidence']:.3f}, shown from {judged['threshold']:.3f} on" in shown
+    assert told["trace"]["hits"]
+    assert told["trace"]["hits"][0]["id"] in shown
+
+
+def test_a_place(services: Services) -> None:
+    """A place that is named shows as the filter it became: itself and all around it."""
+    told = explain(services, PLACED, "clara", plan=False)
+    territories = told["trace"]["filters"]["territories"]
+    assert territories[-1] == "ES"
+    assert f"only where territories is {' or '.join(territories)}" in page(told)
+    assert "only where" not in page(explain(services, QUESTION, "clara", plan=False))
+
+
+def test_the_plan_is_that_of_the_search(services: Services) -> None:
+    """The plan uses the vector index, keeps to the named place, looks at what was understood, and holds no vector."""
+    shown = page(explain(services, PLACED, "clara", plan=True))
+    plan = shown[shown.index("Execution Time") - 100_000 if len(shown) > 100_000 else 0 :]
+    assert "hnsw" in plan
+    assert "territory" in plan
+    assert "'[…]'" in plan
+    assert not re.search(r"\[-?\d\.\d+,-?\d", plan)
+    looked = re.search(r"document_id = d_?\d*\.document_id\)\)\n.*?Index Searches: (\d+)", plan, re.DOTALL)
+    assert looked
+    assert looked[1] != "0"
+
+
+def test_a_corpus_of_ones_own(services: Services) -> None:
+    """Nobody calibrated it, so nothing is judged; its hits and its plan are told all the same."""
+    told = explain(services, "light to electricity", "energy", plan=True)
+    shown = page(told)
+    assert (told["status"], told["confidence"], [hit["id"] for hit in told["trace"]["hits"]]) == ("found", None, ["cells"])
+    assert "confidence" not in shown
+    assert "hnsw" in shown or "space_id" in shown
+
+
+def test_a_remembered_result(url: str) -> None:
+    """A result that was remembered says so, and tells how it was found then."""
+    with wired(url, rag_cache_enabled=True) as services:
+        first, again = (page(explain(services, QUESTION, "clara", plan=False)) for _ in range(2))
+    assert "remembered" not in first
+    assert "remembered: exact; what follows is how it was found then" in again
+    assert [line for line in first.splitlines() if line.startswith("nie-")][0] in again
+
+
+def test_an_outage() -> None:
+    """Without a database the tiers that were out are named, and what answered instead."""
+    with wired(None) as services:
+        told = explain(services, QUESTION, "clara", plan=False)
+    assert page(told).startswith("found by json_fallback\noutages: ['pgvector']\n")
+
+
+def record(services: Services, said: str | None) -> int:
+    """Take a message in, answer it and record its turn; give its number."""
+    engine, desk = services.engine.get(), services.desk()
+    sid = f"SM{abs(hash(said))}"
+    PostgresInbox(engine, "k" * 32, lambda *_: None).accept(Incoming(sid, "local", "a", "b", said))
+    with engine.connect() as connection:
+        number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})
+    case = desk.case(number)
+    assert case is not None
+    desk.reply(number, answer(services, case, 0))
+    return int(number)
+
+
+def stored_trace(services: Services, turn: int) -> str:
+    with services.engine.get().connect() as connection:
+        return str(connection.scalar(text("select trace::text from turns where inbox_id = :turn"), {"turn": turn}))
+
+
+def test_a_turn_is_replayed(services: Services) -> None:
+    """What was recorded stands beside what the same message finds now: the same, as nothing changed."""
+    turn = record(services, QUESTION)
+    told = replay(services, turn)
+    assert told["then"]["status"] == "answered"
+    assert told["then"]["trace"]["hits"] == told["now"]["trace"]["hits"]
+    shown = page(told)
+    assert shown.startswith(f"turn {turn}, then: answered by pgvector\n")
+    assert shown.count("probably about: nie +") == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"rag_policy": "adaptive", "rag_reranker": "heuristic", "rag_cache_enabled": True}],
+    ids=["plain", "everything-on"],
+)
+@pytest.mark.parametrize(
+    "said",
+    ["Vecina Gumersinda pregunta cuánto vale conseguir número extranjería Alcobendas", "Gumersinda olvidó paellera roja"],
+)
+def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], said: str) -> None:
+    """The recorded trace says how it was found without a word of the message."""
+    with wired(url, clara_channel="local", **settings) as services:
+        stored = stored_trace(services, record(services, f"{said} {len(settings)}")).casefold()
+    assert '"judged"' in stored
+    assert [word for word in said.casefold().split() if word in stored] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        pytest.param(None, "unreadable", id="voice-note"),
+        pytest.param("\u200b 🙂 ", "unreadable", id="no-words"),
+        pytest.param("¿Cuánto cuesta el NIE? " + "Gracias. " * 1_000, "answered", id="longer-than-is-read"),
+    ],
+)
+def test_turns_of_odd_messages(services: Services, said: str | None, status: str) -> None:
+    """A turn is replayed whatever its message was: read as it was read then, and not searched for where there are no words."""
+    told = replay(services, record(services, said))
+    assert told["then"]["status"] == status
+    assert ("now" in told) is (status == "answered")
+    assert page(told).startswith("turn ")
+
+
+def test_an_erased_message(services: Services) -> None:
+    """A turn whose message was erased has no second half; one that went with it is unknown."""
+    turn = record(services, "¿Qué es el padrón?")
+    with services.engine.get().begin() as connection:
+        connection.execute(text("update inbox set body = null where id = :turn"), {"turn": turn})
+    assert set(replay(services, turn)) == {"turn", "then"}
+    with services.engine.get().begin() as connection:
+        connection.execute(text("delete from inbox where id = :turn"), {"turn": turn})
+    with pytest.raises(UnknownTurnError, match=f"there is no turn {turn};"):
+        replay(services, turn)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        pytest.param(["--turn", "123456789"], 2, "there is no turn 123456789", id="unknown-turn"),
+        pytest.param(["--turn", str(10**20)], 2, f"there is no turn {10**20}", id="a-turn-beyond-all-numbers"),
+        pytest.param(["x", "--corpus", "towns"], 2, "there is no corpus 'towns'", id="unknown-corpus"),
+        pytest.param([" "], 2, "text is blank", id="blank"),
+        pytest.param([], 2, "Give either a QUESTION or --turn ID", id="nothing"),
+        pytest.param([QUESTION, "--turn", "1"], 2, "Give either a QUESTION or --turn ID", id="both"),
+    ],
+)
+def test_what_cannot_be_explained(commands: CommandLine, arguments: list[str], code: int, said: str) -> None:
+    """Exit code 2 and a sentence, never a stack trace."""
+    ran = commands("explain", *arguments)
+    assert (ran.code, ran.raised) == (code, None)
+    assert said in ran.err
+
+
+def test_the_command_prints_what_the_job_tells(services: Services, commands: CommandLine) -> None:
+    """As a page for a person, or as JSON; a turn by its number too."""
+    turn = record(services, "¿cuánto cuesta el nie?")
+    told, shown, replayed = (
+        commands("explain", *arguments) for arguments in ([QUESTION, "--json"], [PLACED, "--plan"], ["--turn", turn, "--json"])
+    )
+    assert [ran.code for ran in (told, shown, replayed)] == [0, 0, 0]
+    assert json.loads(told.out)["trace"]["hits"][0]["id"].startswith("nie-")
+    assert "only where territories is" in shown.out
+    assert "hnsw" in shown.out
+    assert json.loads(replayed.out)["then"]["status"] == "answered"

@@ -1,0 +1,111 @@
+"""A wired engine to test: a database for a whole module, services that share what is slow to read, and the command line."""
+
+import json
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+import psycopg
+from psycopg import sql
+
+from clara.adapters.local.embedder import LocalEmbedder
+from clara.adapters.postgres.embedded import EmbeddedServer
+from clara.bootstrap import Lazily, Services, read_knowledge
+from clara.retrieval.ports import EmbedderUnavailableError, Role
+from clara.settings import Settings, child_environment
+
+KNOWLEDGE = Lazily(read_knowledge)  # reading it takes two seconds: once is enough
+EMBEDDER = Lazily(LocalEmbedder)
+# Runs one command a line, each as in a fresh shell, so that starting Python is paid once.
+SHELL = """
+import json, sys
+from click.testing import CliRunner
+from clara.cli import cli
+for line in sys.stdin:
+    done = CliRunner().invoke(cli, json.loads(line))
+    raised = done.exception if not isinstance(done.exception, SystemExit) else None
+    print(json.dumps([done.exit_code, done.stdout, done.stderr, raised and repr(raised)]), flush=True)
+"""
+
+
+@contextmanager
+def database(server: EmbeddedServer, template: str) -> Iterator[str]:
+    """Make a database like a template, and give its address."""
+    name = sql.Identifier(made := f"test_{uuid4().hex}")
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {} template {}").format(name, sql.Identifier(template)))
+    yield server.url(made)
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL("drop database {} with (force)").format(name))
+
+
+@contextmanager
+def wired(url: str | None, **settings: object) -> Iterator[Services]:
+    """Give services with the knowledge and the model that all of them share."""
+    services = Services(Settings(**settings), url)
+    services.knowledge, services.embedder = KNOWLEDGE, EMBEDDER
+    yield services
+    services.close()
+
+
+class WordEmbedder:
+    """Gives each word a direction of its own, and stands in where the real model would be slow; fails after `most` texts."""
+
+    model = "words"
+    dimensions = 384
+
+    def __init__(self, most: float = float("inf")) -> None:
+        self.embedded: list[str] = []
+        self._most = most
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        if len(self.embedded) + len(texts) > self._most:
+            raise EmbedderUnavailableError("no more")
+        self.embedded += texts
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> list[float]:
+        sums = np.zeros(self.dimensions)
+        for word in re.findall(r"\w+", text.casefold()):
+            sums[zlib.crc32(word.encode()) % self.dimensions] += 1
+        return (sums / (np.linalg.norm(sums) or 1)).tolist()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What became of a command. `raised` is an error that was not turned into a message."""
+
+    code: int
+    out: str
+    err: str
+    raised: str | None
+
+
+class CommandLine:
+    """The command line in a process of its own, on one database."""
+
+    def __init__(self, url: str, **environment: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SHELL],
+            env=child_environment(RAG_DB_URL=url, CLARA_CHANNEL="local", **environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def __call__(self, *arguments: object) -> Ran:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([str(argument) for argument in arguments]) + "\n")
+        self._process.stdin.flush()
+        return Ran(*json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        self._process.communicate(timeout=20)
