@@ -1,20 +1,21 @@
 """The retrieval engine on its database: stores, indexes, memories and caches. What is switched off is not built."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import structlog
 
 from clara.bootstrap.lazily import Lazily
 from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
+from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
 from clara.retrieval.measured import RetrievalMetrics
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder
 from clara.retrieval.passage import Hit, Query, Retrieve
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
 from clara.retrieval.remembered import RememberingEmbedder, read_vectors
-from clara.retrieval.strategies import Search
+from clara.retrieval.strategies import choosing, strategy_named
 from clara.retrieval.validating import validated
 from clara.settings import Settings, resources
 
@@ -31,6 +32,7 @@ log = structlog.get_logger()
 # How often thresholds are lowered when nothing passed: three steps of .98 go from the cosine that 95 of 100 right answers reach
 # to below what all of them do (1,100 questions to code, prose and across languages).
 RELAXED_STEPS = 3
+HYBRID = "hybrid"
 
 
 class Engine:
@@ -86,17 +88,21 @@ class Engine:
         embedder = self.embedder.get()
         return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions, profile, vectors=vectors)
 
-    def gather(self, profile: Profile, choose: Callable[[Search], Search] | None = None, *, vectors: bool = False) -> Gather:
-        """Build the search of a corpus: all its collections at once, or one after the other where the profile says so.
+    def gather(self, profile: Profile) -> Gather:
+        """Build the search of a corpus as its profile says: strategy, duplicates, and collections at once or in phases.
 
-        `choose` may put a strategy around the index; `vectors` gives it the passages' vectors.
+        Raises UnknownStrategyError.
         """
-        index = self.index(profile, vectors=vectors)
+        strategy = strategy_named(profile.strategy)
+        index = self.index(profile, vectors=strategy.needs_vectors or profile.deduplicate)
 
         def search(query: Query) -> Sequence[Hit]:
             return index.search(query, query.vector or ())
 
-        chosen = choose(search) if choose else search
+        # The statement orders by the fused score already, and cuts where the hybrid strategy would.
+        chosen = search if profile.strategy == HYBRID else choosing(search, strategy)
+        if profile.deduplicate:
+            chosen = folding(chosen)
         if not profile.collections:
             return lambda query: Gathered(tuple(chosen(query)))
         phases = phases_of(list(profile.collections), profile.collections)

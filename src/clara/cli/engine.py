@@ -36,11 +36,7 @@ def load(*, name: str, jsonl: Path, profile: str, chunking: "Strategy", size: in
 
     cutting = Cutting(chunking, size, overlap)
     with running(), running_services(read_settings(), say, prepare="schema") as services, showing("embedding") as progress:
-        report = fill(services, name, jsonl, profile=profile, cutting=cutting, progress=progress)
-        click.echo(
-            f"{name}: wrote {report.written} passages ({report.embedded} embedded), "
-            f"dropped {report.dropped}, kept {report.kept}"
-        )
+        click.echo(str(fill(services, name, jsonl, profile=profile, cutting=cutting, progress=progress)))
 
 
 @corpus.command(name="list")

@@ -27,6 +27,11 @@ class Report:
     kept: int
     dry_run: bool
 
+    def __str__(self) -> str:
+        verb = "would write" if self.dry_run else "wrote"
+        vectors = f"{self.embedded} new vectors"
+        return f"{self.corpus}: {verb} {self.written} passages ({vectors}), dropped {self.dropped}, kept {self.kept}"
+
 
 def ingest(
     corpus: str,

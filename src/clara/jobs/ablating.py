@@ -32,13 +32,11 @@ from clara.jobs.evaluating import asking, read_evaluation
 from clara.jobs.preparing import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
 from clara.retrieval.correcting import Enough
-from clara.retrieval.deduplicating import deduplicated
-from clara.retrieval.hybrid import Gather, hybrid
+from clara.retrieval.hybrid import hybrid
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
-from clara.retrieval.strategies import Search, choosing, strategy_named
 from clara.retrieval.vocabulary import read_vocabulary
 from clara.settings import load_settings, resources
 
@@ -59,8 +57,6 @@ class Variant:
 
     name: str
     change: Mapping[str, Any] = field(default_factory=dict)
-    strategy: str = "hybrid"
-    deduplicate: bool = False
     reranker: str = "none"
     policy: str = "none"
     only: Sequence[str] = ()
@@ -76,20 +72,6 @@ def read_variants(file: Path) -> list[Variant]:
         return [Variant(**entry) for entry in tomllib.loads(file.read_text("utf-8"))["variant"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BenchmarkError(f"{file}: {error}") from error
-
-
-def gather_of(services: Services, variant: Variant, profile: Profile) -> Gather:
-    """Build the search of a variant."""
-    strategy = strategy_named(variant.strategy)
-
-    def choose(search: Search) -> Search:
-        chosen = search if variant.strategy == "hybrid" else choosing(search, strategy)
-        if not variant.deduplicate:
-            return chosen
-        return lambda query: deduplicated(chosen(replace(query, limit=2 * query.limit)))[: query.limit]
-
-    vectors = strategy.needs_vectors or variant.deduplicate
-    return services.gather(replace(profile, **variant.change), choose, vectors=vectors)
 
 
 def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
@@ -120,7 +102,7 @@ def measure(services: Services, benchmark: Benchmark, variant: Variant, progress
     vectors = embedder.embed([question.text for question in benchmark.questions], "query")
     profile = services.profile(benchmark.profile)
     # Without a calibration nothing is ever confident, so a policy stops by what it grades.
-    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, gather_of(services, variant, profile), None))
+    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, services.gather(replace(profile, **variant.change)), None))
     corpus = benchmark.passages[0].corpus
     values: dict[str, list[float]] = {name: [] for name in benchmark.measures}
     spent: list[float] = []
@@ -147,7 +129,7 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
 def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> Row:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
-    retrieve = services.variant(gather_of(services, variant, profile), wrapping(variant, profile, CONFIDENT))
+    retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
     ask = asking(services)
     texts = [question.query for question in questions]
     vectors = dict(zip(texts, services.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))

@@ -16,6 +16,8 @@ from clara.retrieval.passage import Found, Query
 
 # A vector in a plan is 5,000 characters of numbers that tell nobody anything.
 VECTOR = re.compile(r"'\[[^\]]*\]'")
+# PostgreSQL's bigint, and so the last number that a turn can have.
+LARGEST_TURN = 2**63 - 1
 HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage")
 
 
@@ -49,7 +51,7 @@ def told_of(found: Found) -> dict[str, Any]:
 
 def replay(services: Services, turn: int) -> dict[str, Any]:
     """Show the stored trace of a turn beside what the same message finds now. Raises UnknownTurnError."""
-    stored: StoredTurn | None = services.desk().turn(turn)
+    stored: StoredTurn | None = services.desk().turn(turn) if turn <= LARGEST_TURN else None
     if stored is None:
         raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
     told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}

@@ -18,6 +18,7 @@ from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 from clara.retrieval.profile import ProfileError
+from clara.retrieval.strategies import UnknownStrategyError
 from clara.retrieval.tokens import TokenCounterUnavailableError
 from clara.retrieval.validating import InvalidQueryError
 from clara.retrieval.vocabulary import VocabularyError
@@ -48,6 +49,7 @@ MENDABLE = (
     StoreUnavailableError,
     TextsError,
     UnknownProcedureError,
+    UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
 )

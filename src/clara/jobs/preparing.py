@@ -101,10 +101,7 @@ def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progr
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )
-    verb = "would write" if dry_run else "wrote"
-    say(
-        f"{CORPUS}: {verb} {report.written} passages ({report.embedded} embedded), dropped {report.dropped}, kept {report.kept}"
-    )
+    say(str(report))
     return report
 
 

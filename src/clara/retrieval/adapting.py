@@ -40,7 +40,7 @@ class Recommendation:
     reason: str
 
 
-class UnknownStrategyError(ValueError):
+class UnknownPolicyError(ValueError):
     """A strategy that was asked for does not exist, or one that is needed was not given; the message names it."""
 
 
@@ -69,7 +69,7 @@ def recommendation(text: str, vocabulary: Vocabulary) -> Recommendation:
 def adaptive(strategies: Mapping[str, Retrieve], vocabulary: Vocabulary, *, prefer: str | None = None) -> Retrieve:
     """Search by the strategy recommended for the question, or always by the one preferred.
 
-    `trace["strategy"]` is the recommendation. Raises UnknownStrategyError when a strategy is missing or unknown.
+    `trace["strategy"]` is the recommendation. Raises UnknownPolicyError when a strategy is missing or unknown.
     """
     _check(strategies, prefer)
 
@@ -89,7 +89,7 @@ def by_confidence(
 
     By length, all but the shortest questions are corrected however good the first hits are: of 19,539 questions to a public
     office, 53 have two words or fewer and would be spared it. `strategies` wrap a retriever; they get one that remembers the
-    first search, so that none is made twice. `trace["strategy"]` is the choice. Raises UnknownStrategyError when a strategy
+    first search, so that none is made twice. `trace["strategy"]` is the choice. Raises UnknownPolicyError when a strategy
     is missing, IndexUnavailableError as the retriever does.
     """
     _check(strategies, None)
@@ -119,6 +119,6 @@ def _traced(found: Found, advice: Recommendation) -> Found:
 def _check(strategies: Mapping[str, object], prefer: str | None) -> None:
     for name in NAMES:
         if name not in strategies:
-            raise UnknownStrategyError(f"strategy {name} is missing; give one under each of {', '.join(NAMES)}")
+            raise UnknownPolicyError(f"strategy {name} is missing; give one under each of {', '.join(NAMES)}")
     if prefer is not None and prefer not in strategies:
-        raise UnknownStrategyError(f"strategy {prefer} is unknown; prefer one of {', '.join(sorted(strategies))}")
+        raise UnknownPolicyError(f"strategy {prefer} is unknown; prefer one of {', '.join(sorted(strategies))}")

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from clara.retrieval.diversity import unit_vectors
-from clara.retrieval.passage import Hit, Passage
+from clara.retrieval.passage import Hit, Passage, Query
+from clara.retrieval.strategies import Search
 
 # DevMatrix. Not fitted: a property of the model, like every threshold on a cosine.
 SAME = 0.95
+MOST_CANDIDATES = 100
 # A run of digits with what joins them: 1.234,56 and 01/02/2026 and 10:30 and 39-2015 are one figure each.
 _FIGURE = re.compile(r"\d+(?:[.,:/'’\-\u00a0\u202f]\d+)*")
 
@@ -29,6 +32,16 @@ def deduplicated(hits: Sequence[Hit], threshold: float = SAME, *, across_languag
             kept.append(place)
     dropped = set(rows) - set(kept)
     return [hit for place, hit in enumerate(hits) if place not in dropped]
+
+
+def folding(search: Search) -> Search:
+    """Ask for twice as many hits, up to 100, and give the best of those that say different things."""
+
+    def fold(query: Query) -> list[Hit]:
+        wider = replace(query, limit=min(2 * query.limit, max(query.limit, MOST_CANDIDATES)))
+        return deduplicated(search(wider))[: query.limit]
+
+    return fold
 
 
 def _replaceable(passage: Passage, twin: Passage, across_languages: bool) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from clara.retrieval.calibration import Judge
 from clara.retrieval.collections import Gathered
+from clara.retrieval.diversity import diversity
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, HybridIndex, Vector
 
@@ -86,6 +87,8 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             for hit in hits
         ],
     }
+    if (spread := diversity(hits)) is not None:
+        trace["diversity"] = {"mean": spread.mean, "least": spread.least}
     if judge is not None:
         trace["judged"] = {"confidence": chance, "threshold": judge.threshold, "evidence": judge.evidence(query, hits)}
     return trace

@@ -13,6 +13,7 @@ class Profile:
     `dense` and `lexical` weigh the two legs; `by_ranks` fuses their ranks (reciprocal rank fusion) instead of their scores.
     `links` is the share of a hit's score that the passages it names gain, `named` what a passage gains when the question says
     its name; 0 turns a leg off. `language` is that of passages which do not say theirs; `code` splits identifiers.
+    `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same.
     `collections` are asked one after the other, each with the least cosine that counts, lowered by the factor `relaxing` when
     nothing reaches it; without any, all collections are searched at once.
     """
@@ -24,6 +25,8 @@ class Profile:
     links: float = 0.0
     named: float = 0.0
     language: str = "es"
+    strategy: str = "hybrid"
+    deduplicate: bool = False
     collections: Mapping[str, float] = field(default_factory=dict)
     relaxing: float = 0.98
 

@@ -42,7 +42,8 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
             timings.update(found.timings_ms)
             outages += [name for name in found.outages if name not in outages]
             confidence = last.confidence if found.confidence is None else found.confidence
-            last = replace(found, outages=tuple(outages), timings_ms=timings, confidence=confidence)
+            trace = {**last.trace, **found.trace}  # a refusal is explained by the tier that judged, not by the last one
+            last = replace(found, outages=tuple(outages), timings_ms=timings, confidence=confidence, trace=trace)
             if found.status is Status.FOUND:
                 return last
         if outages:

@@ -12,7 +12,7 @@ from clara.retrieval.adapting import (
     CORRECTIVE,
     SELF_REFLECTIVE,
     Complexity,
-    UnknownStrategyError,
+    UnknownPolicyError,
     adaptive,
     by_confidence,
     complexity,
@@ -131,7 +131,7 @@ def test_recommendation() -> None:
 )
 def test_unknown_strategy(names: list[str], prefer: str | None, message: str) -> None:
     """A strategy that is not there is refused when the chooser is built, and those that are there are named."""
-    with pytest.raises(UnknownStrategyError, match=message):
+    with pytest.raises(UnknownPolicyError, match=message):
         adaptive(dict.fromkeys(names, TermOverlap()), CODE, prefer=prefer)
 
 
@@ -179,7 +179,7 @@ def test_outage_propagates(choose: str) -> None:
 
 def test_missing_wrapper() -> None:
     """A strategy that is missing is named."""
-    with pytest.raises(UnknownStrategyError, match="strategy self_reflective is missing"):
+    with pytest.raises(UnknownPolicyError, match="strategy self_reflective is missing"):
         by_confidence(TermOverlap(), {CORRECTIVE: correcting}, CODE, enough=ENOUGH)
 
 
