@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from clara.ingestion.linking import linked, names_of
 from clara.ingestion.planning import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import Change, PassageStore, Written
+from clara.retrieval.embedding import embedded
 from clara.retrieval.naming import SHORTEST_NAME, normalised
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
@@ -68,7 +69,7 @@ def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, p
     vectors = dict(known)
     for start in range(0, len(fresh), STEP):
         batch = fresh[start : start + STEP]
-        made = embedder.embed([passage.indexed_text for passage in batch], "passage")
+        made = embedded(embedder, [passage.indexed_text for passage in batch], "passage")
         vectors.update(zip((passage.id for passage in batch), made, strict=True))
         progress(min(start + STEP, len(fresh)), len(fresh))
     for passage in plan.write:

@@ -8,6 +8,7 @@ from typing import Any
 from clara.retrieval.calibration import Judge
 from clara.retrieval.collections import Gathered
 from clara.retrieval.diversity import diversity
+from clara.retrieval.embedding import embedded
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, HybridIndex, Vector
 
@@ -38,8 +39,8 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
 
     def search(query: Query) -> Found:
         started = perf_counter()
-        vector: Vector = query.vector or embedder.embed([query.text], "query")[0]
-        embedded = perf_counter()
+        vector: Vector = query.vector or embedded(embedder, [query.text], "query")[0]
+        after = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()
         gathered = gather(replace(understood, vector=tuple(vector))) if any(vector) else Gathered()
@@ -47,8 +48,8 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         hits = gathered.hits
         chance = judge.probability(understood, hits) if judge else None
         timings = {
-            "embed": (embedded - started) * 1000,
-            "understand": (ready - embedded) * 1000,
+            "embed": (after - started) * 1000,
+            "understand": (ready - after) * 1000,
             "search": (done - ready) * 1000,
         }
         trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
