@@ -14,6 +14,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIXES = ("CLARA_", "RAG_")
 MINIMUM_KEY_CHARACTERS = 32
+A_YEAR_SECONDS = 31_536_000
+REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 SHORT_KEY = "CLARA_PSEUDONYM_KEY is too short. Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
@@ -33,7 +35,7 @@ class Settings(BaseSettings):
     rag_reranker_candidates: int = Field(20, ge=2, le=100, description="passages that the reranker sees")
     rag_reranker_seconds: float = Field(2.0, gt=0, le=30, description="after this the order stays as it was")
     rag_cache_enabled: bool = Field(False, description="remember results")
-    rag_cache_ttl: float = Field(3600, gt=0, description="seconds for which a result is remembered")
+    rag_cache_ttl: float = Field(3600, gt=0, le=A_YEAR_SECONDS, description="seconds for which a result is remembered")
     rag_cache_backend: Literal["memory", "redis"] = Field("memory", description="redis shares results between processes")
     rag_redis_url: SecretStr | None = Field(None, description="redis://, rediss:// or unix://, for the backend redis")
     rag_metrics_enabled: bool = Field(True, description="count every retrieval")
@@ -95,6 +97,14 @@ class Settings(BaseSettings):
             msg = "must be an address like https://clara.example.org, without query or blanks"
             raise ValueError(msg)
         return value.rstrip("/") if value else value
+
+    @field_validator("rag_redis_url")
+    @classmethod
+    def _address_of_redis(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(REDIS_SCHEMES):
+            msg = f"must begin with one of {', '.join(REDIS_SCHEMES)}"
+            raise ValueError(msg)
+        return value
 
     @property
     def home(self) -> Path:

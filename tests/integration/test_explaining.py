@@ -3,8 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
+from uuid import uuid4
 
+import psycopg
 import pytest
+from psycopg import sql
 from sqlalchemy import text
 from tests.integration.wired import CommandLine, database, wired
 
@@ -77,17 +80,25 @@ def test_a_place(services: Services) -> None:
     assert "only where" not in page(explain(services, QUESTION, "clara", plan=False))
 
 
-def test_the_plan_is_that_of_the_search(services: Services) -> None:
-    """The plan uses the vector index, keeps to the named place, looks at what was understood, and holds no vector."""
-    shown = page(explain(services, PLACED, "clara", plan=True))
-    plan = shown[shown.index("Execution Time") - 100_000 if len(shown) > 100_000 else 0 :]
+def test_the_plan_is_that_of_the_search(knowledge_url: str) -> None:
+    """The plan uses the vector index, looks at the documents that were understood, and holds no vector."""
+    with psycopg.connect(knowledge_url, autocommit=True) as connection:
+        # With a thousand passages sorting all of them is about as cheap as the index: which one is planned may change.
+        name = sql.Identifier(connection.info.dbname)
+        connection.execute(sql.SQL("alter database {} set enable_sort = off").format(name))
+    with wired(knowledge_url) as services:
+        plan = "\n".join(explain(services, QUESTION, "clara", plan=True)["plan"])
     assert "hnsw" in plan
-    assert "territory" in plan
     assert "'[…]'" in plan
-    assert not re.search(r"\[-?\d\.\d+,-?\d", plan)
-    looked = re.search(r"document_id = d_?\d*\.document_id\)\)\n.*?Index Searches: (\d+)", plan, re.DOTALL)
-    assert looked
-    assert looked[1] != "0"
+    assert not re.search(r"\[-?\d\.\d+,", plan)
+    assert re.search(r"document_id = \w+\.document_id\)\)\n\s+Index Searches: 1", plan)
+    assert "territory" not in plan
+
+
+def test_the_plan_of_a_place(services: Services) -> None:
+    """The plan keeps to the place that was named and what is around it, as the search did."""
+    told = explain(services, PLACED, "clara", plan=True)
+    assert f"territory = ANY ('{{{','.join(told['trace']['filters']['territories'])}}}'" in "\n".join(told["plan"])
 
 
 def test_a_corpus_of_ones_own(services: Services) -> None:
@@ -105,7 +116,7 @@ def test_a_remembered_result(url: str) -> None:
         first, again = (page(explain(services, QUESTION, "clara", plan=False)) for _ in range(2))
     assert "remembered" not in first
     assert "remembered: exact; what follows is how it was found then" in again
-    assert [line for line in first.splitlines() if line.startswith("nie-")][0] in again
+    assert next(line for line in first.splitlines() if line.startswith("nie-")) in again
 
 
 def test_an_outage() -> None:
@@ -118,7 +129,7 @@ def test_an_outage() -> None:
 def record(services: Services, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
     engine, desk = services.engine.get(), services.desk()
-    sid = f"SM{abs(hash(said))}"
+    sid = f"SM{uuid4().hex}"
     PostgresInbox(engine, "k" * 32, lambda *_: None).accept(Incoming(sid, "local", "a", "b", said))
     with engine.connect() as connection:
         number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})
@@ -150,15 +161,20 @@ def test_a_turn_is_replayed(services: Services) -> None:
     ids=["plain", "everything-on"],
 )
 @pytest.mark.parametrize(
-    "said",
-    ["Vecina Gumersinda pregunta cuánto vale conseguir número extranjería Alcobendas", "Gumersinda olvidó paellera roja"],
+    ("said", "status"),
+    [
+        pytest.param("¿Cuánto vale conseguir el NIE, vecina Gumersinda?", "answered", id="answered"),
+        pytest.param("Gumersinda olvidó aquella paellera roja", "not_found", id="refused"),
+    ],
 )
-def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], said: str) -> None:
-    """The recorded trace says how it was found without a word of the message."""
+def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], said: str, status: str) -> None:
+    """The recorded trace says how it was found or refused, without a word of the message."""
     with wired(url, clara_channel="local", **settings) as services:
-        stored = stored_trace(services, record(services, f"{said} {len(settings)}")).casefold()
-    assert '"judged"' in stored
-    assert [word for word in said.casefold().split() if word in stored] == []
+        turn = record(services, said)
+        then, stored = replay(services, turn)["then"], stored_trace(services, turn).casefold()
+    assert then["status"] == status
+    assert then["trace"]["judged"]["evidence"]
+    assert [word for word in re.findall(r"\w{4,}", said.casefold()) if word in stored] == []
 
 
 @pytest.mark.parametrize(
@@ -166,7 +182,7 @@ def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], s
     [
         pytest.param(None, "unreadable", id="voice-note"),
         pytest.param("\u200b 🙂 ", "unreadable", id="no-words"),
-        pytest.param("¿Cuánto cuesta el NIE? " + "Gracias. " * 1_000, "answered", id="longer-than-is-read"),
+        pytest.param(f"{QUESTION} " * 95, "answered", id="longer-than-is-read"),
     ],
 )
 def test_turns_of_odd_messages(services: Services, said: str | None, status: str) -> None:
@@ -207,6 +223,15 @@ def test_what_cannot_be_explained(commands: CommandLine, arguments: list[str], c
     assert said in ran.err
 
 
+def test_a_turn_while_the_database_is_away() -> None:
+    """A turn cannot be looked up then, which is said in a sentence."""
+    commands = CommandLine("postgresql://clara@127.0.0.1:1/clara")
+    ran = commands("explain", "--turn", "1")
+    commands.close()
+    assert (ran.code, ran.raised) == (2, None)
+    assert "PostgreSQL does not answer" in ran.err.splitlines()[-1]
+
+
 def test_the_command_prints_what_the_job_tells(services: Services, commands: CommandLine) -> None:
     """As a page for a person, or as JSON; a turn by its number too."""
     turn = record(services, "¿cuánto cuesta el nie?")
@@ -216,5 +241,5 @@ def test_the_command_prints_what_the_job_tells(services: Services, commands: Com
     assert [ran.code for ran in (told, shown, replayed)] == [0, 0, 0]
     assert json.loads(told.out)["trace"]["hits"][0]["id"].startswith("nie-")
     assert "only where territories is" in shown.out
-    assert "hnsw" in shown.out
+    assert "Execution Time" in shown.out
     assert json.loads(replayed.out)["then"]["status"] == "answered"

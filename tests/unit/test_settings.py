@@ -118,6 +118,9 @@ def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: s
         pytest.param("RAG_CACHE_TTL", "0", id="remembered-for-no-time"),
         pytest.param("RAG_CACHE_TTL", "-1", id="remembered-for-less"),
         pytest.param("RAG_CACHE_TTL", "nan", id="remembered-for-no-number"),
+        pytest.param("RAG_CACHE_TTL", "inf", id="remembered-for-ever"),
+        pytest.param("RAG_REDIS_URL", "localhost:6379", id="redis-without-scheme"),
+        pytest.param("RAG_REDIS_URL", f"http://:{PASSWORD}@127.0.0.1", id="redis-of-another-scheme"),
         pytest.param("RAG_CACHE_TTL", "an hour", id="remembered-for-a-word"),
         pytest.param("RAG_CACHE_BACKEND", "memcached", id="unknown-backend"),
         pytest.param("RAG_POLICY", "careful", id="unknown-policy"),
@@ -305,7 +308,8 @@ def test_secrets_are_not_shown(environment: pytest.MonkeyPatch, show: object) ->
 
 def test_faults_show_no_secret(environment: pytest.MonkeyPatch) -> None:
     """A fault elsewhere shows no secret value."""
-    fault = fault_of(environment, {**CHANNEL, **REDIS, "GEMINI_API_KEY": TOKEN, "PORT": "x", "RAG_DB_URL": PASSWORD})
+    more = {"GEMINI_API_KEY": TOKEN, "PORT": "x", "RAG_DB_URL": PASSWORD, "RAG_REDIS_URL": f"http://:{PASSWORD}@h"}
+    fault = fault_of(environment, {**CHANNEL, **more})
     assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in fault] == []
 
 

@@ -54,18 +54,27 @@ def read_benchmark(file: Path, data: Path) -> Benchmark:
         kept = [
             line for line in _lines(data / asked["file"]) if all(line[key] == value for key, value in asked["where"].items())
         ]
-        questions = tuple(Asked(line["id"], line["question"], frozenset(line["gold"])) for line in kept)
+        questions = tuple(_asked(line) for line in kept)
         measures = tuple(about["measures"])
         unknown = sorted(set(measures) - MEASURES.keys())
         if unknown:
             raise BenchmarkError(f"{file}: unknown measures {', '.join(unknown)}; known are {', '.join(MEASURES)}")
+        if not passages or not questions:
+            raise BenchmarkError(f"{file}: {len(passages)} passages and {len(questions)} questions; check 'file' and 'where'")
         return Benchmark(name, about["profile"], passages, questions, measures, about.get("goals", {}))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; is the data folder {data} complete?") from error
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+    # Not splitlines: U+2028 and its kind may stand inside a text.
+    return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
+
+
+def _asked(line: Mapping[str, Any]) -> Asked:
+    if not isinstance(line["gold"], list) or not line["gold"]:
+        raise ValueError(f"question {line['id']}: 'gold' must be a list of one passage or more")
+    return Asked(line["id"], line["question"], frozenset(line["gold"]))
 
 
 def _passage(corpus: str, fields: Mapping[str, str], line: Mapping[str, Any]) -> Passage:

@@ -9,7 +9,7 @@ of every variant, and writes one table as Markdown and as a plot. Latencies leav
 import resource
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from clara.evaluation.run import completed, run
 from clara.ingestion.journey import ingest
 from clara.jobs.ablation_report import Row, markdown, plot
 from clara.jobs.evaluating import asking, read_evaluation
+from clara.jobs.failures import MENDABLE
 from clara.jobs.preparing import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
 from clara.retrieval.correcting import Enough
@@ -42,7 +43,7 @@ from clara.settings import load_settings, resources
 
 # As many as the largest k measured; MRR looks no further.
 LIMIT = 20
-# Questions asked before the clock counts.
+# Questions asked before the clock counts; of fewer, all but the last.
 WARMING = 5
 CLARA_MEASURES = ("hit@1", "section_hit@1", "set_recall@3", "in_scope_answered", "refusal_recall", "auroc")
 CANDIDATES = 20
@@ -106,6 +107,7 @@ def measure(services: Services, benchmark: Benchmark, variant: Variant, progress
     corpus = benchmark.passages[0].corpus
     values: dict[str, list[float]] = {name: [] for name in benchmark.measures}
     spent: list[float] = []
+    warming = min(WARMING, len(benchmark.questions) - 1)
     for number, (question, vector) in enumerate(zip(benchmark.questions, vectors, strict=True), 1):
         started = perf_counter()
         found = retrieve(Query(question.text, corpus, limit=LIMIT, vector=tuple(vector)))
@@ -113,7 +115,7 @@ def measure(services: Services, benchmark: Benchmark, variant: Variant, progress
         ranked = [hit.passage.document_id for hit in found.hits]
         for name in benchmark.measures:
             values[name].append(MEASURES[name](ranked, question.gold))
-        if number > WARMING:
+        if number > warming:
             spent.append(milliseconds)
         progress(number, len(benchmark.questions))
     estimates: dict[str, Estimate] = {name: estimate(of) for name, of in values.items()}
@@ -166,6 +168,11 @@ def _bar(total: int, label: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, _total: bar.update(done - bar.pos)
 
 
+def _check(given: Iterable[str], known: Iterable[str], option: str) -> None:
+    if unknown := sorted(set(given) - set(known)):
+        raise click.BadParameter(f"{', '.join(unknown)}; choose of {', '.join(known)}", param_hint=option)
+
+
 @click.command()
 @click.option("--data", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the data sets.")
 @click.option("--only", multiple=True, help="Only this benchmark; may be repeated.")
@@ -174,14 +181,26 @@ def _bar(total: int, label: str) -> Iterator[Callable[[int, int], None]]:
 @click.option("--out", default="build/ablation", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, out: Path) -> None:
     """Compare every variant on every benchmark; write the table and the plot."""
+    try:
+        _compare(data, only, wanted, most, out)
+    except (BenchmarkError, *MENDABLE) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, out: Path) -> None:
     folder = resources() / "eval"
-    files = [file for file in sorted((folder / "benchmarks").glob("*.toml")) if not only or file.stem in only]
-    variants = [variant for variant in read_variants(folder / "variants.toml") if not wanted or variant.name in wanted]
+    benchmarks = {file.stem: file for file in sorted((folder / "benchmarks").glob("*.toml"))}
+    known = {variant.name: variant for variant in read_variants(folder / "variants.toml")}
+    _check(only, ["clara", *benchmarks], "--only")
+    _check(wanted, known, "--variant")
+    files = [file for name, file in benchmarks.items() if not only or name in only]
+    variants = [variant for name, variant in known.items() if not wanted or name in wanted]
     rows: list[Row] = []
     goals: dict[str, Mapping[str, float]] = {}
     with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
         if not only or "clara" in only:
             rows += _clara(services, variants)
+            _write(out, rows, goals)
         for file in files:
             benchmark = read_benchmark(file, data).sampled(most)
             goals[benchmark.name] = benchmark.goals
@@ -190,11 +209,15 @@ def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, 
             for variant in (one for one in variants if one.fits(benchmark.name)):
                 with _bar(len(benchmark.questions), f"{benchmark.name}: {variant.name}") as progress:
                     rows.append(measure(services, benchmark, variant, progress))
+            _write(out, rows, goals)
+    click.echo(markdown(rows, goals))
+
+
+def _write(out: Path, rows: Sequence[Row], goals: Mapping[str, Mapping[str, float]]) -> None:
+    """Write what was measured so far: a run that is stopped keeps its finished benchmarks."""
     out.mkdir(parents=True, exist_ok=True)
-    table = markdown(rows, goals)
-    (out / "ablation.md").write_text(table, "utf-8")
+    (out / "ablation.md").write_text(markdown(rows, goals), "utf-8")
     plot(rows, goals, out)
-    click.echo(table)
 
 
 if __name__ == "__main__":

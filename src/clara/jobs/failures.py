@@ -3,6 +3,7 @@
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
 from clara.adapters.postgres.passages import NameTakenError, UnknownCorpusError
+from clara.conversation.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.conversation.texts import TextsError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
@@ -31,6 +32,7 @@ MENDABLE = (
     EmbeddingMemoryUnavailableError,
     IndexUnavailableError,
     InvalidQueryError,
+    MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
     ProfileError,

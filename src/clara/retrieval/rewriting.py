@@ -69,10 +69,13 @@ def by_kind(vocabulary: Vocabulary) -> Rewrite:
 
 
 def by_feedback(hits: int = FEEDBACK_HITS) -> Rewrite:
-    """Ask with the title and first sentence of each of the best hits added (pseudo-relevance feedback)."""
+    """Ask with the title and first sentence of each of the best hits added (pseudo-relevance feedback).
+
+    Nothing is asked when nothing was found: what a miss brings along is a directory, and its own words would find it.
+    """
 
     def rewrite(query: Query, found: Found) -> Iterator[str]:
-        for hit in found.hits[:hits]:
+        for hit in found.hits[:hits] if found.status is Status.FOUND else ():
             yield f"{query.text} {_gist(hit)}"
 
     return rewrite

@@ -52,6 +52,11 @@ def test_feedback() -> None:
     assert texts == ["who Auth Login First one.", "who Auth Login 第一句。"]
 
 
+def test_feedback_on_a_miss() -> None:
+    """What a miss brings along is a directory: asked for with its own words, it would be found."""
+    assert list(by_feedback()(asking("who"), Found(Status.NOT_FOUND, "x", (hit("a"),)))) == []
+
+
 def test_writer() -> None:
     """A writer is called once, when its first query is wanted."""
     writer = Writer("one", "two", "three")
