@@ -13,7 +13,7 @@ from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.passages import NameTakenError, PostgresPassages, StoredCorpus
 from clara.adapters.postgres.search import PostgresIndex, space_id
 from clara.ingestion.journey import ingest
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import Change, StoreUnavailableError, Written
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile
@@ -206,15 +206,10 @@ def test_reading_makes_no_version(engine: Engine, store: PostgresPassages, fill:
 
 def test_a_change_that_fails_makes_no_version(engine: Engine, store: PostgresPassages, fill: Callable[..., object]) -> None:
     """What is rolled back leaves the version, as it leaves the passages."""
-
-    class LongEmbedder(LengthEmbedder):
-        def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
-            return [[2.0, 0.0] for _ in texts]
-
     fill("cities", *CITIES)
     before, listed = version(engine), store.corpora()
     with pytest.raises(Exception, match="unit_length"):
-        ingest("cities", [replace(page("new"), corpus="cities")], store, LongEmbedder())
+        store.apply("cities", Change((Written(replace(page("new"), corpus="cities"), "d", [2.0, 0.0], "x"),), frozenset()))
     assert (version(engine), store.corpora()) == (before, listed)
 
 
