@@ -349,6 +349,21 @@ def test_reciprocal_ranks(engine: Engine, dense: float, lexical: float) -> None:
         assert hit.score == pytest.approx(sum(weight / (RANK_CONSTANT + rank) for weight, rank in legs if rank))
 
 
+@pytest.mark.parametrize(
+    ("question", "trust"),
+    [("river", 1.0), ("river zzz", None), ("zzz", 0.0)],
+    ids=["all-its-words-are-there", "one-of-two", "none"],
+)
+def test_words_count_as_far_as_they_cover_the_question(engine: Engine, question: str, trust: float | None) -> None:
+    """By coverage, the lexical leg weighs the share of the question's term weight that the best passage has."""
+    pairs = [(page("wet", "", "river"), 0.0), (page("near", "", "meadow"), 1.0)]
+    hits = asked(index_of(engine, pairs, Profile("covered", dense=0.7, lexical=0.5, by_coverage=True)), question)
+    expected = hits["wet"].coverage if trust is None else trust
+    assert 0 < expected < 1 or trust is not None
+    assert hits["wet"].score == pytest.approx(0.5 * expected)
+    assert hits["near"].score == pytest.approx(0.7)
+
+
 def test_links_share_in_reciprocal_ranks(engine: Engine) -> None:
     """Fused by ranks too, what a hit names has its share of the hit's score."""
     ranks = replace(ENCYCLOPEDIA, by_ranks=True, dense=1.0, lexical=1.0)

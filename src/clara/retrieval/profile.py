@@ -10,7 +10,9 @@ from pathlib import Path
 class Profile:
     """The weights of one kind of corpus, each measured by the ablation.
 
-    `dense` and `lexical` weigh the two legs; `by_ranks` fuses their ranks (reciprocal rank fusion) instead of their scores.
+    `dense` and `lexical` weigh the two legs; `by_ranks` fuses their ranks (reciprocal rank fusion) instead of their scores;
+    `by_coverage` weighs the lexical leg by the share of the question's words that the best passage has, which is small when
+    the question is in another language.
     `links` is the share of a hit's score that the passages it names gain, `named` what a passage gains when the question says
     its name; 0 turns a leg off. `language` is that of passages which do not say theirs; `code` splits identifiers.
     `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same.
@@ -22,6 +24,7 @@ class Profile:
     dense: float = 0.7
     lexical: float = 0.3
     by_ranks: bool = False
+    by_coverage: bool = False
     links: float = 0.0
     named: float = 0.0
     language: str = "es"

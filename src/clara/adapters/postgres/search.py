@@ -157,6 +157,7 @@ class PostgresIndex:
             "links": profile.links,
             "named": profile.named,
             "by_ranks": profile.by_ranks,
+            "by_coverage": profile.by_coverage,
             "rank_constant": RANK_CONSTANT,
             "budget": BUDGET,
             "rough": max(ROUGH, query.limit),

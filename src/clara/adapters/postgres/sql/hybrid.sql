@@ -6,7 +6,8 @@
 --
 -- BM25 has k1 = 1.2, b = 0.75. Postings are read from the rarest term on until :budget of them; the terms beyond are looked up
 -- only for the :rough best passages, so that a frequent word costs what it tells. Fusion is min-max over the candidates,
--- :dense of the cosine's range + :lexical of the best BM25, or reciprocal ranks. Passages of documents that the question is
+-- :dense of the cosine's range + :lexical of the best BM25, or reciprocal ranks; :by_coverage trusts words as far as the best
+-- passage covers the question, which it hardly does when both are in different languages. Passages of documents that the question is
 -- probably about, and those whose name it says, join the candidates and gain weight; passages named by the best :sources gain
 -- :links of that one's score. No document fills the list alone, so that a question about two finds both.
 with meant as materialized (
@@ -42,7 +43,10 @@ rough as materialized (
            sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
            sum(w.idf) as covered
       from weights w
-      join postings o on o.corpus = :corpus and o.term = w.term{and_postings_filtered}
+      cross join lateral (
+          -- The offset keeps the planner from reading a small corpus's postings whole, which it does when others are large.
+          select t.passage_pk, t.frequency, t.length from postings t where t.corpus = :corpus and t.term = w.term offset 0
+      ) o{and_postings_filtered}
      where w.rare
      group by o.passage_pk
      order by bm25 desc, o.passage_pk
@@ -115,7 +119,9 @@ candidates as materialized (
       full join said n using (passage_pk)
 ),
 ranges as materialized (
-    select min(cosine) as low_cosine, nullif(max(cosine) - min(cosine), 0) as cosine_range, nullif(max(bm25), 0) as best_bm25
+    select min(cosine) as low_cosine, nullif(max(cosine) - min(cosine), 0) as cosine_range, nullif(max(bm25), 0) as best_bm25,
+           case when cast(:by_coverage as boolean)
+                then coalesce(max(covered) / nullif((select sum(idf) from weights), 0), 0) else 1 end as trust
       from candidates
 ),
 fused as materialized (
@@ -124,7 +130,7 @@ fused as materialized (
                 then coalesce(cast(:dense as float8) / (cast(:rank_constant as float8) + c.dense_rank), 0)
                      + coalesce(cast(:lexical as float8) / (cast(:rank_constant as float8) + c.lexical_rank), 0)
                 else cast(:dense as float8) * coalesce((c.cosine - r.low_cosine) / r.cosine_range, 0)
-                     + cast(:lexical as float8) * coalesce(c.bm25 / r.best_bm25, 0)
+                     + cast(:lexical as float8) * r.trust * coalesce(c.bm25 / r.best_bm25, 0)
            end + case when c.named then cast(:named as float8) else 0 end as own
       from candidates c
       cross join ranges r
