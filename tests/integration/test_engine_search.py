@@ -343,7 +343,7 @@ def test_ranks_agree_with_the_legs(engine: Engine) -> None:
 def test_reciprocal_ranks(engine: Engine, dense: float, lexical: float) -> None:
     """A profile that fuses by ranks scores 1/(60 + rank) of each leg, times its weight; a leg not reached gives nothing."""
     hits = asked(index_of(engine, RANKED, Profile("ranks", dense, lexical, by_ranks=True)), "river bank")
-    assert len(hits) == 4
+    assert len(hits) == (4 if dense else 3)  # a leg without weight is not asked
     for hit in hits.values():
         legs = (dense, hit.dense_rank), (lexical, hit.lexical_rank)
         assert hit.score == pytest.approx(sum(weight / (RANK_CONSTANT + rank) for weight, rank in legs if rank))

@@ -160,7 +160,10 @@ class PostgresIndex:
             "by_coverage": profile.by_coverage,
             "rank_constant": RANK_CONSTANT,
             "budget": BUDGET,
-            "rough": max(ROUGH, query.limit),
+            # A leg without weight is not asked: a limit of 0 is never executed.
+            "rough": max(ROUGH, query.limit) if profile.lexical else 0,
+            "lexical_pool": max(POOL, query.limit) if profile.lexical else 0,
+            "dense_pool": max(POOL, query.limit) if profile.dense else 0,
             "sources": SOURCES,
             "preferred": PREFERRED,
             "of_one_document": ceil(query.limit * OF_ONE_DOCUMENT),

@@ -70,7 +70,7 @@ lexical as materialized (
                  where not w.rare
             ) f on true
            order by bm25 desc, r.passage_pk
-           limit :pool
+           limit :lexical_pool
       ) best
 ),
 dense as materialized (
@@ -81,7 +81,7 @@ dense as materialized (
             from embeddings e{join_passages}
            where e.space_id = {space_id}{and_filtered}
            order by (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly}
-           limit :pool
+           limit :dense_pool
       ) nearest
 ),
 preferred as materialized (
