@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
+from uuid import uuid4
 
 import click
 import numpy as np
@@ -84,7 +85,9 @@ def _searches(services: Services, name: str, questions: Sequence[str], say: Say)
 
 def _ingestion(services: Services, say: Say) -> None:
     """Compare embedding alone with embedding and storing the same number of texts of the same length."""
-    facts = [passage.indexed_text for passage in services.knowledge.get().passages[: 2 * INGESTED]]
+    passages_of_clara = services.knowledge.get().passages[: 2 * INGESTED]
+    # A word of its own for each, so that no memory of an earlier run helps.
+    facts = [f"{passage.indexed_text} {uuid4().hex[:8]}" for passage in passages_of_clara]
     embedder, store = services.embedder.get(), services.passages()
     alone = _milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
     passages = [
