@@ -153,7 +153,10 @@ def load_settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         found = error.errors()
-        faults.extend(": ".join([*(str(place).upper() for place in fault["loc"][:1]), fault["msg"]]) for fault in found)
+        faults.extend(
+            ": ".join([*(str(place).upper() for place in fault["loc"][:1]), fault["msg"].removeprefix("Value error, ")])
+            for fault in found
+        )
     if faults:
         raise SettingsError("\n".join(faults))
     return settings

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.knowledge.words import words
+from clara.retrieval.vocabulary import words
 
 
 class Commands:

@@ -6,7 +6,7 @@ from typing import Final
 
 from clara.conversation.ports import LanguageIdentifier
 from clara.conversation.texts import LANGUAGES
-from clara.knowledge.words import words
+from clara.retrieval.vocabulary import words
 
 DEFAULT: Final = "es"
 # With so few words a statistical guess is noise ("si" looks Romanian, "ok" and "da" look like anything).

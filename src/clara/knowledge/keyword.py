@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.words import Phrases, every, words
+from clara.knowledge.words import Phrases, every
 from clara.retrieval.calibration import Judge
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
+from clara.retrieval.vocabulary import words
 
 TIER = "json_fallback"
 

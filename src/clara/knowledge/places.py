@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from clara.knowledge.faults import DataError, Fault, read_document, validator_of
-from clara.knowledge.words import Phrases, words
+from clara.knowledge.words import Phrases
+from clara.retrieval.vocabulary import words
 
 STATE = "ES"
 

@@ -8,7 +8,7 @@ from clara.knowledge.faults import Fault, day
 from clara.knowledge.figures import Figure, as_json, figure_from
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind
 from clara.knowledge.spanish import figures_in
-from clara.knowledge.words import words
+from clara.retrieval.vocabulary import words
 
 Document = dict[str, Any]
 

@@ -1,20 +1,11 @@
-"""Words as people write them, made comparable: no capitals, no accents, whole words only."""
+"""Phrases of the vocabulary, found in texts as whole words."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
+from clara.retrieval.vocabulary import words
+
 Label = TypeVar("Label")
-
-# Chinese is written without spaces: each ideograph counts as a word, so that phrases match as runs of ideographs.
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-
-
-def words(text: str) -> list[str]:
-    """Cut a text into comparable words: "¿Cuánto TARDA?" gives ["cuanto", "tarda"]."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return _WORD.findall("".join(character for character in decomposed if unicodedata.category(character) != "Mn"))
 
 
 class Phrases(Generic[Label]):

@@ -9,7 +9,7 @@ import pytest
 from clara.evaluation.dataset import Known, Question, halves, read_questions
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword import NamedProcedures
-from clara.knowledge.words import words
+from clara.retrieval.vocabulary import words
 from clara.settings import resources
 
 EVALUATION = resources() / "eval"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.knowledge.words import Phrases, every, words
+from clara.knowledge.words import Phrases, every
+from clara.retrieval.vocabulary import words
 
 # Letters of the served languages that have a capital and a small form.
 LETTERS = "abcçdeéèfgğhiíjklmnñoöpqrsștțuüvwxyzабвгґдеєёжзиіїйклмнопрстуфхцчшщъыьэюя"
