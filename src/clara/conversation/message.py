@@ -9,18 +9,6 @@ from clara.retrieval.passage import Found
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """A message as the channel handed it over. `sid` is the channel's signed id of it; `text` is None in a voice note."""
-
-    sid: str
-    channel: str
-    sender: str
-    recipient: str
-    text: str | None
-    media_types: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Message:
     """What the journey needs of a message: no address and no id."""
 
@@ -48,6 +36,7 @@ class ReplyStatus(StrEnum):
     OUTAGE = "outage"
     COMMAND = "command"
     UNREADABLE = "unreadable"
+    LIMITED = "limited"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from clara.conversation.texts import LANGUAGES, Texts, TextsError, read_texts
 # What the code says by name; the others are parts of an answer.
 WHOLE = (
     "human_default", "human", "greeting", "help", "menu", "thanks", "goodbye", "voice_note", "media", "no_words",
-    "not_found", "outage", "error",
+    "not_found", "outage", "error", "limit_minute", "limit_day", "busy",
 )  # fmt: skip
 PARTS = (
     "first_contact", "human_contact", "shortened", "answer_intro", "spanish_quotes", "source", "checked_on", "secondary",
