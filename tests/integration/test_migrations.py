@@ -24,7 +24,7 @@ def test_tables_in_code_and_database_agree(empty_url: str) -> None:
 
 def test_migrating_twice_changes_nothing(empty_url: str, services_on: Callable[..., Services]) -> None:
     """A second migration has nothing to do, for our tables and for the job engine's."""
-    assert services_on(empty_url).migrate() == "schema 0003, nothing to do; job engine: nothing to do"
+    assert services_on(empty_url).migrate() == "schema 0004, nothing to do; job engine: nothing to do"
 
 
 def test_a_database_that_was_never_migrated_is_not_current(server: object, clone: Callable[[str], str]) -> None:
@@ -50,7 +50,7 @@ def test_downgrading_removes_everything_and_upgrading_brings_it_back(empty_url: 
         ).all()
         assert set(left) == {"alembic_version", "job_engine_migrations"}
     with engine.begin() as connection:
-        assert migrations.upgrade(connection, SCRIPTS) == (None, "0003")
+        assert migrations.upgrade(connection, SCRIPTS) == (None, "0004")
     migrations.differences(engine, SCRIPTS)
     engine.dispose()
 

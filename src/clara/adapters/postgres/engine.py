@@ -15,7 +15,18 @@ MINIMUM_PGVECTOR: Final = (0, 8)
 # HNSW gives at most ef_search candidates, so it must exceed the pool of 50 that the hybrid statement takes from each leg.
 # Iterative scans keep looking when a filter throws candidates away. Compiling a statement of milliseconds costs more than it
 # saves: without it the hybrid search took .76 of the time (medians of three alternating rounds, 15,825 passages).
-SESSION_OPTIONS: Final = "-c hnsw.ef_search=100 -c hnsw.iterative_scan=relaxed_order -c jit=off -c statement_timeout=10s"
+# A process that freezes in the middle of a transaction holds what others wait for: a sender's counter, a message's row.
+SESSION_OPTIONS: Final = (
+    "-c hnsw.ef_search=100 -c hnsw.iterative_scan=relaxed_order -c jit=off -c statement_timeout=10s "
+    "-c idle_in_transaction_session_timeout=15s"
+)
+# A server that vanished without a word must not hold a thread for the quarter of an hour that TCP is patient for.
+VANISHED_SERVER: Final = {
+    "tcp_user_timeout": 5_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+}
 
 
 class DatabaseUnavailableError(Exception):
@@ -35,7 +46,7 @@ def open_engine(url: str, pool_size: int = 5) -> Engine:
         pool_timeout=5,
         pool_pre_ping=True,
         hide_parameters=True,  # they hold what people wrote, and errors are logged
-        connect_args={"connect_timeout": 3, "options": SESSION_OPTIONS, "application_name": "clara"},
+        connect_args={"connect_timeout": 3, "options": SESSION_OPTIONS, "application_name": "clara", **VANISHED_SERVER},
     )
 
 

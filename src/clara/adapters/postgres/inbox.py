@@ -3,16 +3,20 @@
 import hashlib
 import hmac
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
-from clara.conversation.message import Incoming
-from clara.conversation.ports import LocalReply, StoreUnavailableError
+from clara.adapters.postgres.usage import count
+from clara.delivery.address import seal_address
+from clara.delivery.limits import Limits, admit
+from clara.delivery.message import Incoming, LocalReply
+from clara.delivery.ports import Sealer, StoreUnavailableError
 
 # Schedules the turn of an inbox row on the driver's own connection, inside its transaction: (connection, row id, pseudonym).
 Schedule = Callable[[Any, int, str], None]
@@ -24,34 +28,59 @@ def pseudonym(key: str, address: str) -> str:
 
 
 class PostgresInbox:
-    """Implements the conversation's Inbox, and reads replies back for the local chat page."""
+    """Implements delivery's Inbox, and reads replies back for the local chat page. `limits` None: there are none."""
 
-    def __init__(self, engine: Engine, key: str, schedule: Schedule) -> None:
+    def __init__(self, engine: Engine, key: str, sealer: Sealer, schedule: Schedule, limits: Limits | None = None) -> None:
         self._engine = engine
         self._key = key
+        self._sealer = sealer
         self._schedule = schedule
+        self._limits = limits
 
     def accept(self, incoming: Incoming) -> bool:
-        """Store and schedule; False when the message was known already. Raises StoreUnavailableError."""
+        """Store and schedule; False when the message was known already. Raises StoreUnavailableError.
+
+        A message over a limit is stored and not scheduled, but for the one that is answered with the notice.
+        """
         name = pseudonym(self._key, incoming.sender)
-        row = {
-            "message_sid": storable(incoming.sid),
-            "channel": incoming.channel,
-            "pseudonym": name,
-            "sender": storable(incoming.sender),
-            "recipient": storable(incoming.recipient),
-            "body": None if incoming.text is None else storable(incoming.text),
-            "media_types": [storable(kind) for kind in incoming.media_types],
-        }
+        row = self._row(incoming, name)
         try:
             with translated(), self._engine.begin() as connection:
                 made = connection.scalar(upsert(inbox).values(row).on_conflict_do_nothing().returning(inbox.c.id))
                 if made is None:
                     return False
-                self._schedule(connection.connection.driver_connection, made, name)
+                if self._scheduled(connection, made, name, incoming):
+                    self._schedule(connection.connection.driver_connection, made, name)
         except DatabaseUnavailableError as error:
             raise StoreUnavailableError(str(error)) from error
         return True
+
+    def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
+        stored = replace(
+            incoming,
+            sid=storable(incoming.sid),
+            sender=storable(incoming.sender),
+            recipient=storable(incoming.recipient),
+        )
+        row = {
+            "message_sid": stored.sid,
+            "channel": stored.channel,
+            "pseudonym": name,
+            "address": seal_address(stored, self._sealer),
+            "body": None if stored.text is None else storable(stored.text),
+            "media_types": [storable(kind) for kind in stored.media_types],
+        }
+        return row if stored.received_at is None else {**row, "received_at": stored.received_at}
+
+    def _scheduled(self, connection: Connection, made: int, name: str, incoming: Incoming) -> bool:
+        """Count the message, and say whether it gets a turn."""
+        if self._limits is None:
+            return True
+        admission = admit(count(connection, name, self._limits, incoming.received_at), self._limits)
+        if admission.limit is None:
+            return True
+        connection.execute(update(inbox).where(inbox.c.id == made).values(over_limit=admission.limit.value))
+        return admission.notice
 
     def reply_to(self, sid: str) -> LocalReply | None:
         """Give the reply to a message; None while there is none. Raises KeyError when the message is unknown."""
@@ -60,12 +89,15 @@ class PostgresInbox:
             .outerjoin(outbox, outbox.c.inbox_id == inbox.c.id)
             .outerjoin(turns, turns.c.inbox_id == inbox.c.id)
             .where(inbox.c.message_sid == storable(sid))
+            .order_by(outbox.c.part)
         )
         try:
             with translated(), self._engine.connect() as connection:
-                row = connection.execute(wanted).one_or_none()
+                rows = connection.execute(wanted).all()
         except DatabaseUnavailableError as error:
             raise StoreUnavailableError(str(error)) from error
-        if row is None:
+        if not rows:
             raise KeyError(sid)
-        return LocalReply(row.body, row.language) if row.body is not None else None
+        if rows[0].body is None:
+            return None
+        return LocalReply("\n\n".join(row.body for row in rows), rows[0].language)
