@@ -3,48 +3,72 @@
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
-from threading import Thread
+from collections.abc import Callable, Iterator
+from threading import Lock, Thread
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from tests.integration.delivering import Store, store_on
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.inbox import PostgresInbox
-from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.adapters.procrastinate.engine import Worker
 from clara.bootstrap import Services
-from clara.conversation.message import Incoming
-from clara.conversation.ports import Case
+from clara.delivery.message import Case, Incoming
+from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
 from clara.jobs.working import answer
 
 POISON = """
     import os, signal, sys
+
+    from tests.integration.delivering import store_on
+
     from clara.adapters.procrastinate.engine import Worker
     from clara.logs import configure_logs
 
     configure_logs()
 
-    def take(inbox_id, attempts):
-        if attempts < 2:
-            os.kill(os.getpid(), signal.SIGKILL)  # what a crash inside the model's C code looks like
-        print(f"taken after {attempts}", flush=True)
-        return "sent"
+    with store_on(sys.argv[1]) as store:
 
-    Worker(sys.argv[1], take).run()
+        def take(inbox_id):
+            tries = store.begin(inbox_id).tries
+            if tries < 2:
+                os.kill(os.getpid(), signal.SIGKILL)  # what a crash inside the model's C code looks like
+            print(f"taken after {tries}", flush=True)
+            return "sent"
+
+        Worker(sys.argv[1], take).run()
 """
 
 
-def store(url: str, sid: str, sender: str = "a") -> None:
-    engine = open_engine(url)
-    assert PostgresInbox(engine, "k" * 32, TurnScheduler().schedule).accept(Incoming(sid, "local", sender, "b", "NIE"))
-    engine.dispose()
+@pytest.fixture
+def store(empty_url: str) -> Iterator[Store]:
+    with store_on(empty_url) as made:
+        yield made
 
 
-def test_a_message_that_kills_its_worker_comes_back_counted(empty_url: str) -> None:
-    """Each death counts as a try, so the third worker knows that it must take the safe way."""
-    store(empty_url, "SM1")
+@pytest.fixture
+def work(empty_url: str) -> Iterator[Callable[..., Worker]]:
+    """Start workers in threads; they are stopped when the test ends."""
+    running: list[tuple[Worker, Thread]] = []
+
+    def start(take: Callable[[int], str], **settings: object) -> Worker:
+        worker = Worker(empty_url, take, **settings)
+        thread = Thread(target=worker.run, kwargs={"handle_signals": False})
+        thread.start()
+        running.append((worker, thread))
+        return worker
+
+    yield start
+    for worker, _ in running:
+        worker.stop()
+    for _, thread in running:
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def test_a_message_that_kills_its_worker_comes_back_counted(store: Store, empty_url: str) -> None:
+    """Each death counts as a try, so the third worker knows that it must take the safe way, and a person is told to look."""
+    store.accept()
     ends = []
     for _ in range(3):
         process = subprocess.Popen(
@@ -61,10 +85,11 @@ def test_a_message_that_kills_its_worker_comes_back_counted(empty_url: str) -> N
         ends.append(process.wait(20))
         process.stdout.close()
     assert ends == [-9, -9, 0]
+    assert store.rows("select tries, set_aside_at is not null from inbox") == [(3, True)]
 
 
 @pytest.mark.parametrize(
-    ("attempts", "tier", "says"),
+    ("tries", "tier", "says"),
     [
         pytest.param(0, "pgvector", "9,84 €", id="first try: the whole chain"),
         pytest.param(2, "json_fallback", "9,84 €", id="after two deaths: no model, no database"),
@@ -72,70 +97,94 @@ def test_a_message_that_kills_its_worker_comes_back_counted(empty_url: str) -> N
     ],
 )
 def test_the_more_often_it_failed_the_safer_the_way(
-    knowledge_url: str, services_on: Callable[..., Services], attempts: int, tier: str | None, says: str
+    knowledge_url: str, services_on: Callable[..., Services], tries: int, tier: str | None, says: str
 ) -> None:
     """A message that keeps breaking something is still answered."""
     services = services_on(knowledge_url, clara_channel="local")
-    case = Case(Incoming("SM1", "local", "a", "b", "¿Cuánto cuesta el NIE?"), first_contact=False, previous_language="es")
-    reply = answer(services, case, attempts)
+    incoming = Incoming("SM1", "local", "", "", "¿Cuánto cuesta el NIE?")
+    reply = answer(services, Case(1, 1, incoming, "p", first_contact=False, previous_language="es", tries=tries))
     assert (reply.tier, says in reply.text) == (tier, True)
-    assert services.embedder._made == [] or attempts == 0
+    assert services.embedder._made == [] or tries == 0
 
 
-def test_the_worker_survives_the_loss_of_every_connection(empty_url: str) -> None:
+def test_the_worker_survives_the_loss_of_every_connection(store: Store, empty_url: str, work: Callable[..., Worker]) -> None:
     """A restarting database costs the worker its connections, not its life.
 
     The end of the first turn may go unrecorded; the same sender's second message is taken all the same, and the first one
     may come again, which the turn's own record makes harmless.
     """
     taken: list[int] = []
-
-    def take(inbox_id: int, _attempts: int) -> str:
-        taken.append(inbox_id)
-        return "sent"
-
-    worker = Worker(empty_url, take)
-    thread = Thread(target=worker.run, kwargs={"handle_signals": False})
-    thread.start()
-    store(empty_url, "SM1")
+    work(lambda inbox_id: taken.append(inbox_id) or "sent")
+    store.accept("SM1")
     until(lambda: taken == [1])  # its end is being recorded right now
     with psycopg.connect(empty_url, autocommit=True) as connection:
         connection.execute(
             "select pg_terminate_backend(pid) from pg_stat_activity "
             "where datname = current_database() and pid <> pg_backend_pid()"
         )
-    store(empty_url, "SM2")
+    store.accept("SM2")
     until(lambda: 2 in taken)
-    worker.stop()
-    thread.join(15)
-    assert not thread.is_alive()
+    until(lambda: store.rows("select count(*) from procrastinate_jobs") == [(0,)])
 
 
-def test_a_sender_is_served_in_order(empty_url: str) -> None:
-    """Two workers take the messages of one sender one after the other, in the order in which they came."""
-    taken: list[int] = []
-    for number in range(12):
-        store(empty_url, f"SM{number}", sender="one")
-    running = []
+def test_a_sender_is_served_in_order(store: Store, work: Callable[..., Worker]) -> None:
+    """Workers take the messages of one sender one after the other, in the order they came in, whatever fails."""
+    stored = [store.accept(f"SM{number}") for number in range(8)]
+    failures = iter([SupersededError(), TemporarySendError("busy", 0.3), LostAnswerError(), StoreUnavailableError("away")])
+    failing = {stored[1], stored[2], stored[4], stored[7]}
+    taken, running = [], Lock()
 
-    def take(inbox_id: int, _attempts: int) -> str:
-        running.append(inbox_id)
-        assert len(running) == 1
-        taken.append(inbox_id)
-        running.remove(inbox_id)
+    def take(inbox_id: int) -> str:
+        assert running.acquire(blocking=False)
+        try:
+            if inbox_id in failing:
+                failing.remove(inbox_id)
+                raise next(failures)
+            taken.append(inbox_id)
+        finally:
+            running.release()
         return "sent"
 
-    workers = [Worker(empty_url, take) for _ in range(2)]
-    threads = [Thread(target=worker.run, kwargs={"handle_signals": False}) for worker in workers]
-    for thread in threads:
-        thread.start()
-    try:
-        until(lambda: len(taken) == 12)
-    finally:
-        for worker, thread in zip(workers, threads, strict=True):
-            worker.stop()
-            thread.join(15)
-    engine = open_engine(empty_url)
-    with engine.connect() as connection:
-        assert taken == connection.scalars(text("select id from inbox order by id")).all()
-    engine.dispose()
+    for _ in range(2):
+        work(take, turns_at_once=4)
+    until(lambda: len(taken) == 8)
+    assert taken == stored
+
+
+def test_a_sender_who_waits_holds_up_nobody_else(store: Store, work: Callable[..., Worker]) -> None:
+    """While one reply is put off for an hour, and one fails in a way nobody thought of, the other senders are served."""
+    first, second, other, broken = (
+        store.accept(sid, sender) for sid, sender in (("SM1", "a"), ("SM2", "a"), ("SM3", "b"), ("SM4", "c"))
+    )
+    taken: list[int] = []
+
+    def take(inbox_id: int) -> str:
+        taken.append(inbox_id)
+        if inbox_id == first:
+            raise TemporarySendError("busy", 3_600.0)
+        if inbox_id == broken:
+            raise ZeroDivisionError
+        return "sent"
+
+    work(take, turns_at_once=1)
+    until(lambda: other in taken and taken.count(broken) >= 2)
+    assert (taken.count(first), second in taken) == (1, False)
+    waits = "select extract(epoch from scheduled_at - now())::int from procrastinate_jobs order by id limit 1"
+    assert 3_500 < store.rows(waits)[0][0] <= 3_600
+
+
+def test_upkeep_is_done_beside_the_turns(store: Store, work: Callable[..., Worker]) -> None:
+    """It begins when the worker does, and however long it takes, every turn that may be taken at once is."""
+    done, going_on, taken = [], Lock(), []
+
+    def upkeep() -> None:
+        done.append("begun")
+        with going_on:
+            done.append("ended")
+
+    with going_on:
+        work(lambda inbox_id: taken.append(inbox_id) or "sent", turns_at_once=1, upkeep=upkeep)
+        until(lambda: done == ["begun"])
+        store.accept()
+        until(lambda: taken == [1])
+    until(lambda: done == ["begun", "ended"])

@@ -2,63 +2,87 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Callable
-from threading import Event
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Timer
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import procrastinate
 import psycopg
 import structlog
-from procrastinate import App, JobContext, PsycopgConnector, RetryStrategy, SyncPsycopgConnector
-from procrastinate.exceptions import ProcrastinateException
+from procrastinate import App, JobContext, PsycopgConnector, SyncPsycopgConnector
+from procrastinate.exceptions import ConnectorException, ProcrastinateException
 
-TASK = "take_turn"
-QUEUE = "turns"
+from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
+from clara.adapters.procrastinate.retrying import Patience
+from clara.delivery.ports import StoreUnavailableError
+
+TASK: Final = "take_turn"
+# The previous release takes from "turns" only. It cannot read what this one stores, so during an upgrade its workers must
+# not get it; this release's workers take from both.
+QUEUE: Final = "messages"
+QUEUES: Final = ("turns", QUEUE)
 # A killed worker is noticed after STALLED_AFTER and its jobs resume within RECOVERY_EVERY: under five seconds in all.
-HEARTBEAT_SECONDS = 1.0
-STALLED_AFTER_SECONDS = 3.0
-RECOVERY_EVERY_SECONDS = 1.0
-GRACE_SECONDS = 8.0
+HEARTBEAT_SECONDS: Final = 1.0
+STALLED_AFTER_SECONDS: Final = 3.0
+RECOVERY_EVERY_SECONDS: Final = 0.5
+# What is not finished this long after SIGTERM is left to others; platforms kill after ten seconds.
+GRACE_SECONDS: Final = 8.0
 # A new message wakes the worker at once, but nothing wakes it when a sender's earlier turn ends and frees the next one:
 # with the library's default of 5 s, two quick messages were answered five seconds apart.
-POLL_SECONDS = 0.25
-RECONNECT_SECONDS = 1.0
-# Turns wait mostly for the network; the embedder takes one core of two.
-CONCURRENCY = 2
-RETRY = RetryStrategy(max_attempts=12, exponential_wait=2)
+POLL_SECONDS: Final = 0.25
+RECONNECT_SECONDS: Final = 1.0
+UPKEEP_EVERY_SECONDS: Final = 60.0
 
 log = structlog.get_logger()
 
-# Takes the turn of an inbox row; the number says how many tries went before. Runs in a thread.
-TakeTurn = Callable[[int, int], str]
+# Takes the turn of an inbox row. Runs in a thread.
+TakeTurn = Callable[[int], str]
 
 
 class TurnScheduler:
     """Puts turns into the queue; needs no connection of its own."""
 
     def __init__(self) -> None:
-        self._task = _task(App(connector=SyncPsycopgConnector()), _never)
+        self._task = _task(App(connector=SyncPsycopgConnector()), _never, DatabaseClock())
 
     def schedule(self, connection: psycopg.Connection[Any], inbox_id: int, pseudonym: str) -> None:
-        """Queue the turn on this psycopg connection, inside its transaction; a sender's turns run one at a time."""
-        self._task.configure(lock=pseudonym, connection=connection).defer(inbox_id=inbox_id)
+        """Queue the turn on this psycopg connection, inside its transaction; a sender's turns run one at a time.
+
+        Raises StoreUnavailableError.
+        """
+        try:
+            self._task.configure(lock=pseudonym, connection=connection).defer(inbox_id=inbox_id)
+        except ConnectorException as error:
+            raise StoreUnavailableError(f"the turn could not be queued: {type(error.__cause__).__name__}") from error
 
 
 class Worker:
-    """Takes turns until told to stop; survives the database's absence and recovers what dead workers left behind."""
+    """Takes turns until told to stop; survives the database's absence and recovers what dead workers left behind.
 
-    def __init__(self, url: str, take: TakeTurn) -> None:
+    `upkeep` is called in a thread now and then, for what must be done regularly whoever does it.
+    """
+
+    def __init__(self, url: str, take: TakeTurn, turns_at_once: int = 4, upkeep: Callable[[], None] | None = None) -> None:
         self._url = url
         self._take = take
+        self._turns_at_once = turns_at_once
+        self._upkeep = upkeep
         self._stopped = Event()
-        self._ended: dict[int, float] = {}
+        self._clock = DatabaseClock()
+        self._ended = Ended()
         self._task: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, *, handle_signals: bool = True) -> None:
-        """Work in the foreground until `stop` is called or, when handled here, SIGTERM or SIGINT arrives."""
+        """Work in the foreground until `stop` is called or, when handled here, SIGTERM or SIGINT arrives.
+
+        With signals handled here, a turn that hangs does not keep the process: it is left to the other workers, which take
+        it over like that of a dead one.
+        """
         asyncio.run(self._run(handle_signals=handle_signals))
 
     def stop(self) -> None:
@@ -69,11 +93,19 @@ class Worker:
             with contextlib.suppress(RuntimeError):  # the loop ended meanwhile
                 loop.call_soon_threadsafe(task.cancel)
 
+    def _signalled(self) -> None:
+        give_up = Timer(GRACE_SECONDS + 1, os._exit, (0,))
+        give_up.daemon = True
+        give_up.start()
+        self.stop()
+
     async def _run(self, *, handle_signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(self._turns_at_once + 1, "turn"))
         if handle_signals:
             for number in (signal.SIGTERM, signal.SIGINT):
-                self._loop.add_signal_handler(number, self.stop)
+                self._loop.add_signal_handler(number, self._signalled)
+        upkeep = asyncio.create_task(self._upkeep_forever())
         while not self._stopped.is_set():
             self._task = asyncio.create_task(self._work())
             try:
@@ -83,16 +115,19 @@ class Worker:
             except (ProcrastinateException, OSError) as error:
                 log.warning("worker lost the database", error=type(error).__name__)
                 await asyncio.sleep(RECONNECT_SECONDS)
+        upkeep.cancel()
+        await asyncio.gather(upkeep, return_exceptions=True)
 
     async def _work(self) -> None:
         app = App(connector=PsycopgConnector(conninfo=self._url, min_size=1, max_size=4, timeout=5.0))
-        _task(app, self._noted)
+        _task(app, self._noted, self._clock)
+        recovery = Recovery(app, self._clock, self._ended, STALLED_AFTER_SECONDS)
         async with app.open_async():
-            recovery = asyncio.create_task(self._recover_forever(app))
+            recovering = asyncio.create_task(recovery.run(RECOVERY_EVERY_SECONDS))
             try:
                 await app.run_worker_async(
-                    queues=[QUEUE],
-                    concurrency=CONCURRENCY,
+                    queues=list(QUEUES),
+                    concurrency=self._turns_at_once,
                     fetch_job_polling_interval=POLL_SECONDS,
                     install_signal_handlers=False,
                     shutdown_graceful_timeout=GRACE_SECONDS,
@@ -101,44 +136,26 @@ class Worker:
                     delete_jobs="successful",
                 )
             finally:
-                recovery.cancel()
-                await asyncio.gather(recovery, return_exceptions=True)
+                recovering.cancel()
+                await asyncio.gather(recovering, return_exceptions=True)
 
     def _noted(self, context: JobContext, inbox_id: int) -> str:
         try:
-            return self._take(inbox_id, context.job.attempts)
+            return self._take(inbox_id)
         finally:
-            self._ended[context.job.id or 0] = monotonic()
+            self._ended.note(context.job, monotonic())
 
-    async def _recover_forever(self, app: App) -> None:
-        while True:
-            try:
-                await self._recover(app)
-            except ProcrastinateException as error:
-                log.warning("recovery could not ask the database", error=type(error).__name__)
-            await asyncio.sleep(RECOVERY_EVERY_SECONDS)
-
-    async def _recover(self, app: App) -> None:
-        """Give back to the queue what nobody is doing any more.
-
-        That is what a worker was doing that stopped beating; and what this one has done while the database was away, so
-        that its end could not be recorded: such a job would stay "doing" and hold up its sender for ever.
-        """
-        for job in await app.job_manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_AFTER_SECONDS):
-            log.warning("turn recovered from a dead worker", job=job.id)
-            await app.job_manager.retry_job(job)
-        doing = {job.id or 0: job for job in await app.job_manager.list_jobs_async(queue=QUEUE, status="doing")}
-        old = {number for number, end in self._ended.items() if monotonic() - end > STALLED_AFTER_SECONDS}
-        for number in old & doing.keys():
-            log.warning("turn recovered whose end was not recorded", job=number)
-            await app.job_manager.retry_job(doing[number])
-        for number in old:
-            del self._ended[number]
+    async def _upkeep_forever(self) -> None:
+        while self._upkeep is not None:
+            (failure,) = await asyncio.gather(asyncio.to_thread(self._upkeep), return_exceptions=True)
+            if isinstance(failure, Exception):
+                log.error("upkeep failed", error=type(failure).__name__, exc_info=failure)
+            await asyncio.sleep(UPKEEP_EVERY_SECONDS)
 
 
-def _task(app: App, take: Callable[[JobContext, int], str]) -> procrastinate.tasks.Task[Any, Any, Any]:
-    @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=RETRY)
-    def take_turn(context: JobContext, inbox_id: int) -> str:
+def _task(app: App, take: Callable[[JobContext, int], str], clock: DatabaseClock) -> procrastinate.tasks.Task[Any, Any, Any]:
+    @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=Patience(clock.now))
+    def take_turn(context: JobContext, /, inbox_id: int, **_of_a_later_release: object) -> str:
         return take(context, inbox_id)
 
     return take_turn
