@@ -1,44 +1,55 @@
-"""A stand-in for Twilio's REST API: it takes messages, remembers them, and reports their delivery with signed callbacks.
+"""A stand-in for Twilio's REST API: it takes messages, lists them, and reports their delivery with signed callbacks.
 
 Speaks the Messages resource of the 2010-04-01 API as the official client uses it: form in, JSON out, Basic auth.
 """
 
+import asyncio
 import base64
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
-from typing import Any
-from urllib.error import URLError
-from urllib.parse import parse_qs, urlencode, urlsplit
-from urllib.request import Request, urlopen
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import InitVar, dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
-from twilio.request_validator import RequestValidator
+from aiohttp import web
 
-MESSAGES = re.compile(r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages\.json$")
-MAX_BODY = 1_600
-CALLBACK_TIMEOUT_SECONDS = 5.0
+from clara.adapters.scripted.twilio_callbacks import Manner, Reported, Reporter
+from clara.adapters.scripted.twilio_faults import TAKING, Fault, Kind, Plan
+
+MESSAGES: Final = re.compile(r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages\.json$")
+MAX_BODY: Final = 1_600
+DEFAULT_PAGE: Final = 50
+LARGEST_PAGE: Final = 1_000
+LONGEST_HANG_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class TakenMessage:
-    """A message that the stand-in took."""
+    """A message that the stand-in took. `reply` is the number in its status callback's address; `at` by the monotonic clock."""
 
     sid: str
     sender: str
     recipient: str
     body: str
+    reply: int | None = None
+    at: float = 0.0
 
 
 @dataclass(slots=True)
 class TwilioStandIn:
     """The state of the stand-in. `url` is its address once it serves.
 
-    `faults` are answered first, one a request: (HTTP status, Twilio's error code).
+    `faults` are given first to what is sent, one a request: a Fault, or an error's (HTTP status, Twilio's code); then
+    `plan` decides. `list_faults` and `list_plan` do the same for listings. A message appears in listings `list_lag`
+    seconds after it was taken. `manner` is how progress is reported, `callbacks` what came of it. `on_message` is called
+    in the stand-in's own thread: it must be quick.
     """
 
     account_sid: str
@@ -46,97 +57,203 @@ class TwilioStandIn:
     on_message: Callable[[TakenMessage], None] = lambda _message: None
     url: str = ""
     taken: list[TakenMessage] = field(default_factory=list)
-    faults: list[tuple[int, int]] = field(default_factory=list)
-    lock: Lock = field(default_factory=Lock)
+    faults: list[Fault | tuple[int, int]] = field(default_factory=list)
+    plan: Plan | None = None
+    list_faults: list[Fault | tuple[int, int]] = field(default_factory=list)
+    list_plan: Plan | None = None
+    list_lag: float = 0.0
+    manner: InitVar[Manner | None] = None
+    callbacks: Reporter = field(init=False)
 
-    def serve(self, port: int = 0) -> ThreadingHTTPServer:
-        """Start serving on loopback in a thread; the caller shuts it down."""
-        stand_in = self
+    def __post_init__(self, manner: Manner | None) -> None:
+        self.callbacks = Reporter(self.auth_token, manner or Manner())
 
-        class Handler(_Handler):
-            state = stand_in
+    def serve(self, port: int = 0) -> "Serving":
+        """Start serving on loopback in a thread; the caller shuts it down. Raises OSError when the port is taken."""
+        serving = Serving(self, socket.create_server(("127.0.0.1", port)))
+        self.url = f"http://127.0.0.1:{serving.port}"
+        return serving
 
-        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{server.server_address[1]}"
-        Thread(target=server.serve_forever, daemon=True).start()
-        return server
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        body = await request.read()
+        if (refusal := self._refusal(request)) is not None:
+            return refusal
+        if request.method == "GET":
+            fault = _next(self.list_faults, self.list_plan)
+            return _json(200, self._page(request)) if fault is None else await _spoilt(request, fault, self._page(request))
+        form = dict(parse_qsl(body.decode(), keep_blank_values=True))
+        fault = _next(self.faults, self.plan)
+        if fault is not None and fault.kind not in TAKING:
+            return await _spoilt(request, fault, {})
+        if (problem := _problem(form)) is not None:
+            return _error(400, *problem)
+        resource = self._resource(self._take(form))
+        return _json(201, resource) if fault is None else await _spoilt(request, fault, resource)
 
-    def take(self, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
-        """Answer POST Messages.json."""
-        with self.lock:
-            if self.faults:
-                status, code = self.faults.pop(0)
-                return status, _error(status, code, "scripted fault")
-        if not form.get("To") or not form.get("From"):
-            return 400, _error(400, 21604, "A 'To' phone number is required.")
-        if not 0 < len(form.get("Body", "")) <= MAX_BODY:
-            return 400, _error(400, 21617, "The concatenated message body exceeds the 1600 character limit.")
-        message = TakenMessage(f"SM{uuid4().hex}", form["From"], form["To"], form["Body"])
-        with self.lock:
-            self.taken.append(message)
+    def _refusal(self, request: web.BaseRequest) -> web.Response | None:
+        path = MESSAGES.match(request.path)
+        expected = base64.b64encode(f"{self.account_sid}:{self.auth_token}".encode()).decode()
+        if path is None or path[1] != self.account_sid or request.method not in {"GET", "POST"}:
+            return _error(404, 20404, "The requested resource was not found")
+        if request.headers.get("Authorization") != f"Basic {expected}":
+            return _error(401, 20003, "Authenticate")
+        return None
+
+    def _take(self, form: Mapping[str, str]) -> TakenMessage:
+        callback = form.get("StatusCallback", "")
+        number = parse_qs(urlsplit(callback).query).get("reply", [""])[0]
+        reply = int(number) if number.isdecimal() else None
+        message = TakenMessage(f"SM{uuid4().hex}", form["From"], form["To"], form["Body"], reply, monotonic())
+        self.taken.append(message)
         self.on_message(message)
-        if callback := form.get("StatusCallback"):
-            Thread(target=self._report, args=(callback, message), daemon=True).start()
-        return 201, self._resource(message)
+        if callback:
+            self.callbacks.report(Reported(callback, self.account_sid, message.sid, message.sender, message.recipient))
+        return message
 
-    def _report(self, callback: str, message: TakenMessage) -> None:
-        for status in ("sent", "delivered"):
-            fields = {
-                "MessageSid": message.sid,
-                "MessageStatus": status,
-                "To": message.recipient,
-                "From": message.sender,
-            }
-            signature = RequestValidator(self.auth_token).compute_signature(callback, fields)
-            request = Request(callback, urlencode(fields).encode(), {"X-Twilio-Signature": signature})  # noqa: S310
-            try:
-                urlopen(request, timeout=CALLBACK_TIMEOUT_SECONDS).close()  # noqa: S310  our own server's address
-            except (URLError, OSError):
-                return  # Twilio does not repeat a status callback either
+    def _page(self, request: web.BaseRequest) -> dict[str, Any]:
+        """Give a page of the messages, newest first."""
+        wanted = request.query
+        size = min(int(wanted.get("PageSize", DEFAULT_PAGE)), LARGEST_PAGE)
+        page = int(wanted.get("Page", 0))
+        shown = monotonic() - self.list_lag
+        found = [
+            message
+            for message in reversed(self.taken)
+            if message.at <= shown
+            and wanted.get("To", message.recipient) == message.recipient
+            and wanted.get("From", message.sender) == message.sender
+        ]
+        first = page * size
+        messages = [self._resource(message) for message in found[first : first + size]]
+
+        def uri(number: int) -> str:
+            return f"{request.path}?{urlencode({**wanted, 'PageSize': size, 'Page': number})}"
+
+        return {
+            "end": first + max(len(messages) - 1, 0), "first_page_uri": uri(0),
+            "next_page_uri": uri(page + 1) if len(found) > first + size else None, "page": page, "page_size": size,
+            "previous_page_uri": uri(page - 1) if page else None, "messages": messages, "start": first, "uri": uri(page),
+        }  # fmt: skip
 
     def _resource(self, message: TakenMessage) -> dict[str, Any]:
         uri = f"/2010-04-01/Accounts/{self.account_sid}/Messages/{message.sid}.json"
-        now = formatdate(usegmt=False)
+        created = format_datetime(datetime.now(UTC) - timedelta(seconds=monotonic() - message.at))
         return {
-            "account_sid": self.account_sid, "api_version": "2010-04-01", "body": message.body, "date_created": now,
-            "date_sent": None, "date_updated": now, "direction": "outbound-api", "error_code": None,
+            "account_sid": self.account_sid, "api_version": "2010-04-01", "body": message.body, "date_created": created,
+            "date_sent": None, "date_updated": created, "direction": "outbound-api", "error_code": None,
             "error_message": None, "from": message.sender, "messaging_service_sid": None, "num_media": "0",
             "num_segments": "1", "price": None, "price_unit": None, "sid": message.sid, "status": "queued",
             "subresource_uris": {"media": uri.replace(".json", "/Media.json")}, "to": message.recipient, "uri": uri,
         }  # fmt: skip
 
 
-class _Handler(BaseHTTPRequestHandler):
-    state: TwilioStandIn
-    protocol_version = "HTTP/1.1"
+class Serving:
+    """A stand-in that serves, in an event loop in a thread of its own."""
 
-    def do_POST(self) -> None:
-        form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode(), keep_blank_values=True)
-        path = MESSAGES.match(urlsplit(self.path).path)
-        expected = base64.b64encode(f"{self.state.account_sid}:{self.state.auth_token}".encode()).decode()
-        if path is None or path[1] != self.state.account_sid:
-            self._answer(404, _error(404, 20404, "The requested resource was not found"))
-        elif self.headers.get("Authorization") != f"Basic {expected}":
-            self._answer(401, _error(401, 20003, "Authenticate"))
-        else:
-            self._answer(*self.state.take({name: values[0] for name, values in form.items()}))
+    def __init__(self, state: TwilioStandIn, listener: socket.socket) -> None:
+        self._state = state
+        self._listener = listener
+        self.port: int = listener.getsockname()[1]
+        self._loop = asyncio.new_event_loop()
+        self._stop = asyncio.Event()
+        self._ready = Event()
+        self._thread = Thread(target=self._run, name="twilio-stand-in", daemon=True)
+        self._thread.start()
+        self._ready.wait()
 
-    def log_message(self, *_: object) -> None:
-        """Stay quiet: messages hold personal text."""
+    def shutdown(self) -> None:
+        """Stop serving and close every connection; safe to repeat."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join()
 
-    def _answer(self, status: int, document: dict[str, Any]) -> None:
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+    def server_close(self) -> None:
+        """Do what shutdown does."""
+        self.shutdown()
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:  # which also ends what was cancelled
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        # Requests under way end with the stand-in, as a killed server's do. To the library, 0 seconds mean no limit.
+        runner = web.ServerRunner(web.Server(self._state.answer, access_log=None), shutdown_timeout=0.01)
+        await runner.setup()
+        await web.SockSite(runner, self._listener, backlog=512).start()
+        self._ready.set()
+        await self._stop.wait()
+        await self._state.callbacks.close()
+        await runner.cleanup()
 
 
-def _error(status: int, code: int, message: str) -> dict[str, Any]:
-    return {
-        "code": code,
-        "message": message,
-        "more_info": f"https://www.twilio.com/docs/errors/{code}",
-        "status": status,
-    }
+def _next(queue: list[Fault | tuple[int, int]], plan: Plan | None) -> Fault | None:
+    if queue:
+        fault = queue.pop(0)
+        return fault if isinstance(fault, Fault) else Fault(Kind.ERROR, *fault)
+    return plan.draw() if plan is not None else None
+
+
+async def _spoilt(request: web.BaseRequest, fault: Fault, document: Mapping[str, Any]) -> web.StreamResponse:
+    """Answer as the fault says. What it takes was taken before."""
+    if (wrong := _wrong(fault)) is not None:
+        return wrong
+    if fault.kind is Kind.ACCEPT_SLOW:
+        await asyncio.sleep(fault.seconds)
+        return _json(201 if request.method == "POST" else 200, document)
+    if fault.kind is Kind.TRUNCATED:
+        return await _half(request, json.dumps(document).encode())
+    if fault.kind is Kind.HANG:
+        await asyncio.sleep(LONGEST_HANG_SECONDS)
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+def _wrong(fault: Fault) -> web.Response | None:
+    """Give the whole answer that is wrong; None when the fault is no such answer."""
+    match fault.kind:
+        case Kind.ERROR:
+            return _error(fault.status, fault.code, "scripted fault")
+        case Kind.RATE:
+            return _error(429, 20429, "Too Many Requests", {"Retry-After": f"{fault.seconds:.0f}"})
+        case Kind.ACCEPT_THEN_500:
+            return _error(500, 20500, "An internal server error has occurred")
+        case Kind.GARBAGE:
+            return web.Response(status=201, text="<html>It works!</html>", content_type="text/html")
+        case _:
+            return None
+
+
+async def _half(request: web.BaseRequest, content: bytes) -> web.StreamResponse:
+    response = web.StreamResponse(status=201, headers={"Content-Length": str(len(content))})
+    await response.prepare(request)
+    await response.write(content[: len(content) // 2])
+    if request.transport is not None:
+        request.transport.close()
+    return response
+
+
+def _problem(form: Mapping[str, str]) -> tuple[int, str] | None:
+    """Say what Twilio would refuse about a message: its code and its words."""
+    if not form.get("To"):
+        return 21604, "A 'To' phone number is required."
+    if not form.get("From"):
+        return 21603, "A 'From' phone number is required."
+    if not form.get("Body"):
+        return 21602, "Message body is required."
+    if len(form["Body"]) > MAX_BODY:
+        return 21617, "The concatenated message body exceeds the 1600 character limit."
+    callback = urlsplit(form.get("StatusCallback", "http://none"))
+    if callback.scheme not in {"http", "https"} or not callback.hostname:
+        return 21609, "The 'StatusCallback' URL is not a valid URL."
+    return None
+
+
+def _json(status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> web.Response:
+    return web.Response(status=status, body=json.dumps(document).encode(), content_type="application/json", headers=headers)
+
+
+def _error(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    more = f"https://www.twilio.com/docs/errors/{code}"
+    return _json(status, {"code": code, "message": message, "more_info": more, "status": status}, headers)
