@@ -1,0 +1,139 @@
+"""The files of a spool: made, locked, adopted, written to the disk and let go of, one at a time."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from errno import ENOSPC
+from pathlib import Path
+from typing import Final
+
+from clara.adapters.spool.frames import stretches
+
+SUFFIX: Final = ".spool"
+DAMAGED: Final = ".damaged"
+_FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
+
+Fsync = Callable[[int], None]
+
+
+@dataclass(eq=False, slots=True)
+class SpoolFile:
+    """A file that this process holds. Its bytes up to `read` were handed over, up to `safe` they are on the disk.
+
+    `count` is the number of records that wait in it. `keep` is set when it holds what nobody could read or copy.
+    """
+
+    path: Path
+    descriptor: int
+    end: int = 0
+    safe: int = 0
+    read: int = 0
+    count: int = 0
+    keep: bool = False
+
+    def write(self, frame: bytes) -> None:
+        """Write at the end. Raises OSError; then the file ends where it did."""
+        if os.pwrite(self.descriptor, frame, self.end) < len(frame):
+            self.cut(self.end)
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
+        self.end += len(frame)
+
+    def cut(self, end: int) -> None:
+        """Take back what stands behind `end`. When even that fails, the next record is written over it."""
+        self.end = end
+        with suppress(OSError):
+            os.ftruncate(self.descriptor, end)
+
+    def unread(self) -> bytes:
+        """Give what is on the disk and was not handed over. Raises OSError."""
+        return os.pread(self.descriptor, self.safe - self.read, self.read)
+
+    def empty(self) -> None:
+        """Take out everything. When that fails, what comes is written behind it."""
+        with suppress(OSError):
+            if self.end:
+                os.ftruncate(self.descriptor, 0)
+            self.end = self.safe = self.read = 0
+
+    def is_linked(self) -> bool:
+        """Whether the file still has its name: nobody removed it."""
+        return os.fstat(self.descriptor).st_nlink > 0
+
+    def remove(self) -> None:
+        """Close the file and remove it, or name it as a damaged one. Raises OSError; then it is closed all the same."""
+        try:
+            if self.keep:
+                self.path.rename(self.path.with_name(self.path.name + DAMAGED))
+            else:
+                self.path.unlink(missing_ok=True)
+        finally:
+            os.close(self.descriptor)
+
+
+def make_file(path: Path, fsync: Fsync) -> SpoolFile | None:
+    """Make a file and lock it, and its folder if need be; None when somebody took it for an orphan before. Raises OSError."""
+    _make_folder(path.parent, fsync)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
+    try:
+        if _locked(descriptor):
+            _sync_folder(path.parent, fsync)
+            return SpoolFile(path, descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def adopt_file(path: Path) -> SpoolFile | None:
+    """Take over the file of a dead process, without its torn end; None when its process lives. Raises OSError."""
+    descriptor = os.open(path, os.O_RDWR | _FLAGS)
+    try:
+        if not _locked(descriptor):
+            os.close(descriptor)
+            return None
+        parts = list(stretches(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))
+    except OSError:
+        os.close(descriptor)
+        raise
+    # The torn end is not cut off here: that would make the file look young, and the next one to adopt it goes by age.
+    end = 0 if not parts else parts[-1].start if parts[-1].torn else parts[-1].end
+    return SpoolFile(path, descriptor, end=end, safe=end, count=sum(part.record is not None for part in parts))
+
+
+def add_durably(path: Path, data: bytes, fsync: Fsync) -> None:
+    """Add the bytes to a file that several processes may add to. Raises OSError; then nothing was added."""
+    _make_folder(path.parent, fsync)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        SpoolFile(path, descriptor, os.fstat(descriptor).st_size).write(data)
+        fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    _sync_folder(path.parent, fsync)
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock the file for as long as this process lives; False when another holds it, or has removed it meanwhile."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(descriptor).st_nlink > 0
+
+
+def _make_folder(folder: Path, fsync: Fsync) -> None:
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sync_folder(folder.parent, fsync)
+
+
+def _sync_folder(folder: Path, fsync: Fsync) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fsync(descriptor)
+    finally:
+        os.close(descriptor)
