@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flask import Flask
 
-from clara.conversation.ports import DeliveryReports, Inbox, Replies
+from clara.delivery.ports import DeliveryReports, Inbox, Replies
 from clara.retrieval.counters import Counters
 from clara.retrieval.memory import MemoryStatistics
 from clara.web.admin import admin_routes

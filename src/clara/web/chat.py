@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from flask import Blueprint, Response, jsonify, render_template_string, request
 
-from clara.conversation.message import Incoming
-from clara.conversation.ports import Inbox, Replies, StoreUnavailableError
+from clara.delivery.message import Incoming
+from clara.delivery.ports import Inbox, Replies, StoreUnavailableError
 
 MAX_CHARACTERS = 10_000
 MAX_CONVERSATION = 100

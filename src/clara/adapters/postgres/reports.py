@@ -1,0 +1,130 @@
+"""Recording what the channel says became of a reply: one statement for nearly every report, a lock for the strange ones."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import ARRAY, Connection, Engine, Row, Text, bindparam, func, select, update
+from sqlalchemy import case as when
+from sqlalchemy.exc import IntegrityError
+
+from clara.adapters.postgres.desk import outages
+from clara.adapters.postgres.inbox import Schedule
+from clara.adapters.postgres.schema import inbox, outbox
+from clara.adapters.postgres.search import storable
+from clara.delivery.message import Report
+from clara.delivery.reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
+from clara.delivery.turns import WINDOW_SECONDS
+
+LARGEST_NUMBER: Final = 2**63 - 1
+log = structlog.get_logger()
+
+# `clara.delivery.reports.merge` in SQL, for a report that takes its part forward or gives it its id; any other report
+# matches no row. Codes are compared byte by byte, as Python does it.
+_sid = bindparam("told_sid", type_=Text)
+_status = bindparam("told_status", type_=Text)
+_code = bindparam("told_code", type_=Text)
+_forward = (outbox.c.status == func.any(bindparam("behind", type_=ARRAY(Text)))) | (
+    (outbox.c.status == _status) & (func.coalesce(outbox.c.error_code, "").collate("C") < func.coalesce(_code, ""))
+)
+_ours = (outbox.c.provider_sid == _sid) & _forward
+_adopted = outbox.c.provider_sid.is_(None) & (_sid != func.all(outbox.c.superseded_sids))
+FORWARD: Final = (
+    update(outbox)
+    .where(outbox.c.id == bindparam("number"), _ours | _adopted)
+    .values(
+        status=when((_forward, _status), else_=outbox.c.status),
+        error_code=when((_forward, _code), else_=outbox.c.error_code),
+        provider_sid=_sid,
+        attempted_at=None,
+        updated_at=func.now(),
+    )
+)
+HELD: Final = (
+    select(
+        outbox,
+        inbox.c.pseudonym,
+        (func.extract("epoch", func.clock_timestamp() - inbox.c.received_at) < WINDOW_SECONDS).label("timely"),
+    )
+    .join(inbox, inbox.c.id == outbox.c.inbox_id)
+    .where(outbox.c.id == bindparam("number"))
+    .with_for_update(of=outbox)
+)
+
+
+class PostgresReports:
+    """Implements delivery's DeliveryReports. `for_the_rate` tells the codes of failures that sending again may overcome."""
+
+    def __init__(self, engine: Engine, schedule: Schedule, for_the_rate: Callable[[str | None], bool]) -> None:
+        self._engine = engine
+        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._schedule = schedule
+        self._for_the_rate = for_the_rate
+
+    def delivery(self, report: Report) -> bool:
+        """Record a report; False when there is no such reply, or the status is unknown. Raises StoreUnavailableError."""
+        if report.status not in REPORTED or not report.provider_sid or not 0 < report.outgoing_id <= LARGEST_NUMBER:
+            return False
+        code = storable(report.error_code) if report.error_code else None
+        report = replace(report, provider_sid=storable(report.provider_sid), error_code=code)
+        for_the_rate = self._for_the_rate(code)
+        try:
+            if not hopeful(report, for_the_rate=for_the_rate) and self._forward(report):
+                return True
+            with outages(), self._engine.begin() as connection:
+                return self._merge(connection, report, for_the_rate=for_the_rate)
+        except IntegrityError:  # another part is recorded under this id
+            log.warning("delivery report of another message")
+            return False
+
+    def _forward(self, report: Report) -> bool:
+        told = {
+            "number": report.outgoing_id,
+            "told_sid": report.provider_sid,
+            "told_status": report.status,
+            "told_code": report.error_code,
+            "behind": list(PROGRESS[: PROGRESS.index(report.status)]),
+        }
+        with outages(), self._at_once.connect() as connection:
+            return bool(connection.execute(FORWARD, told).rowcount)
+
+    def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:
+        row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
+        if row is None:
+            return False
+        before = _part(row)
+        after, finding = merge(before, report, for_the_rate=for_the_rate)
+        if finding is Finding.ANOTHER:
+            log.warning("delivery report of another message")
+            return False
+        if after != before:
+            _write(connection, row.id, after)
+        if finding is Finding.TRY_AGAIN:
+            self._schedule(connection.connection.driver_connection, row.inbox_id, row.pseudonym)
+            log.info("reply is sent again", reason=report.error_code, attempts=after.resends)
+        return True
+
+
+def _part(row: Row[Any]) -> Part:
+    return Part(
+        status=row.status,
+        error_code=row.error_code,
+        provider_sid=row.provider_sid,
+        superseded_sids=tuple(row.superseded_sids),
+        resends=row.resends,
+        timely=row.timely,
+    )
+
+
+def _write(connection: Connection, number: int, part: Part) -> None:
+    values = {
+        "status": part.status,
+        "error_code": part.error_code,
+        "provider_sid": part.provider_sid,
+        "superseded_sids": list(part.superseded_sids),
+        "resends": part.resends,
+        "attempted_at": None,
+        "updated_at": func.now(),
+    }
+    connection.execute(update(outbox).where(outbox.c.id == number).values(values))

@@ -1,0 +1,250 @@
+"""Delivery reports on a real database: the same as the pure rule in any order, and what is sent again."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, text
+from structlog.testing import capture_logs
+
+from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.reports import PostgresReports
+from clara.adapters.procrastinate.engine import TurnScheduler
+from clara.delivery.message import Report
+from clara.delivery.ports import StoreUnavailableError
+from clara.delivery.reports import PENDING, REPORTED, Finding, Part, merge
+
+RATE = "63018"
+Told = tuple[str, str | None]
+READ_OF_ALL: tuple[Told, ...] = (("queued", None), ("sent", None), ("delivered", None), ("read", None), ("delivered", None))
+CONTRADICTED: tuple[Told, ...] = (
+    ("sent", None),
+    ("undelivered", RATE),
+    ("failed", RATE),
+    ("delivered", None),
+    ("failed", "63024"),
+)
+FAILED_TWICE: tuple[Told, ...] = (
+    ("sent", None),
+    ("failed", "63003"),
+    ("failed", "63024"),
+    ("undelivered", "9"),
+    ("sent", None),
+)
+STARTS = (
+    Part(),
+    Part("sent", None, "SM1"),
+    Part(PENDING, None, None, ("SM0",), 1),
+    Part("failed", "63016", None),
+    Part("sent", None, "SM1", ("SM0", "SM8", "SM9"), 3),
+    Part("sent", None, "SM1", timely=False),
+)
+
+
+def for_the_rate(code: str | None) -> bool:
+    return code == RATE
+
+
+@pytest.fixture
+def engine(empty_url: str) -> Iterator[Engine]:
+    made = open_engine(empty_url)
+    yield made
+    made.dispose()
+
+
+@pytest.fixture
+def reports(engine: Engine) -> PostgresReports:
+    return PostgresReports(engine, TurnScheduler().schedule, for_the_rate)
+
+
+def store(engine: Engine, part: Part) -> int:
+    """Store a message and a part of its reply, a try to send it having an unknown outcome; give the part's number.
+
+    A message's id is unique over all parts, so each part's ids carry a mark of its own.
+    """
+    with engine.begin() as connection:
+        inbox_id = connection.scalar(
+            text("""
+                insert into inbox (message_sid, channel, pseudonym, received_at)
+                values (gen_random_uuid(), 'whatsapp', 'somebody', now() - make_interval(hours => :hours)) returning id
+            """),
+            {"hours": 1 if part.timely else 25},
+        )
+        return int(
+            connection.scalar(
+                text("""
+                    insert into outbox
+                        (inbox_id, body, status, error_code, provider_sid, superseded_sids, resends, attempted_at)
+                    values (:inbox_id, 'b', :status, :code, :sid, :sids, :resends, now()) returning id
+                """),
+                {
+                    "inbox_id": inbox_id,
+                    "status": part.status,
+                    "code": part.error_code,
+                    "sid": part.provider_sid and f"{part.provider_sid}-{inbox_id}",
+                    "sids": [f"{sid}-{inbox_id}" for sid in part.superseded_sids],
+                    "resends": part.resends,
+                },
+            )
+        )
+
+
+def stored(engine: Engine, number: int) -> Part:
+    """Read a part back, its ids without their mark."""
+    sql = """
+        select outbox.*, received_at > now() - interval '1 day' as timely
+        from outbox join inbox on inbox.id = inbox_id where outbox.id = :number
+    """
+    with engine.connect() as connection:
+        row = connection.execute(text(sql), {"number": number}).one()
+    return Part(
+        row.status,
+        row.error_code,
+        row.provider_sid and row.provider_sid.split("-")[0],
+        tuple(sid.split("-")[0] for sid in row.superseded_sids),
+        row.resends,
+        row.timely,
+    )
+
+
+def report(number: int, told: Told, sid: str = "SM1") -> Report:
+    return Report(number, f"{sid}-{number}", *told)
+
+
+def jobs(engine: Engine) -> list[tuple[Any, ...]]:
+    with engine.connect() as connection:
+        sql = "select args->>'inbox_id', lock from procrastinate_jobs order by id"
+        return [tuple(row) for row in connection.execute(text(sql))]
+
+
+@pytest.mark.parametrize("several", [READ_OF_ALL, CONTRADICTED, FAILED_TWICE], ids=["read", "contradicted", "failed"])
+def test_all_orders_of_five_reports_end_alike(engine: Engine, reports: PostgresReports, several: tuple[Told, ...]) -> None:
+    """Each of the 120 orders, told of a part of its own, ends in the state that the pure rule gives."""
+    expected = Part("sent", None, "SM1")
+    for told in several:
+        expected, _ = merge(expected, Report(1, "SM1", *told), for_the_rate=for_the_rate(told[1]))
+    orders = list(itertools.permutations(several))
+    for order in orders:
+        number = store(engine, Part("sent", None, "SM1"))
+        assert all(reports.delivery(report(number, told)) for told in order)
+        assert stored(engine, number) == expected, order
+    assert len(orders) == 120
+
+
+def test_every_step_is_the_pure_rule(engine: Engine, reports: PostgresReports) -> None:
+    """Reports drawn at random, of several ids, leave after each the state that the pure rule gives, and the right jobs."""
+    draw = random.Random(20260711)
+    scheduled = 0
+    for turn in range(200):
+        part = STARTS[turn % len(STARTS)]
+        number = store(engine, part)
+        for _ in range(5):
+            told = draw.choice((*sorted(REPORTED), "failed", "failed")), draw.choice((None, RATE, RATE, "63024"))
+            sid = draw.choice(("SM1", "SM1", "SM1", "SM0", "SM2"))
+            part, finding = merge(part, Report(1, sid, *told), for_the_rate=for_the_rate(told[1]))
+            assert reports.delivery(report(number, told, sid)) is (finding is not Finding.ANOTHER)
+            assert stored(engine, number) == part, (told, sid)
+            scheduled += finding is Finding.TRY_AGAIN
+    assert len(jobs(engine)) == scheduled > 20
+
+
+@pytest.mark.parametrize("told", [("sent", None), ("failed", RATE), ("delivered", None), ("failed", "63024")])
+def test_a_report_settles_a_lost_answer(engine: Engine, reports: PostgresReports, told: Told) -> None:
+    """A part whose try has an unknown outcome takes the report's id, and nothing is uncertain any more."""
+    number = store(engine, Part())
+    assert reports.delivery(report(number, told))
+    with engine.connect() as connection:
+        ((sid, uncertain),) = connection.execute(
+            text("select coalesce(provider_sid, superseded_sids[1]), attempted_at is not null from outbox")
+        )
+    assert (sid, uncertain) == (f"SM1-{number}", False)
+
+
+def test_what_failed_for_its_rate_is_scheduled_with_it(engine: Engine, reports: PostgresReports) -> None:
+    """The part waits again and its turn is in the queue under the sender's lock, once, however often it is told."""
+    number = store(engine, Part("sent", None, "SM1"))
+    assert [reports.delivery(report(number, ("failed", RATE))) for _ in range(3)] == [True] * 3
+    assert stored(engine, number) == Part(PENDING, None, None, ("SM1",), 1)
+    assert jobs(engine) == [("1", "somebody")]
+
+
+def test_no_job_no_second_try(engine: Engine) -> None:
+    """When the turn cannot be queued, the part stays as it was, and the report can be told again."""
+
+    def broken(_connection: object, _inbox_id: int, _pseudonym: str) -> None:
+        raise RuntimeError("no queue")
+
+    number = store(engine, Part("sent", None, "SM1"))
+    with pytest.raises(RuntimeError):
+        PostgresReports(engine, broken, for_the_rate).delivery(report(number, ("failed", RATE)))
+    assert stored(engine, number) == Part("sent", None, "SM1")
+
+
+def test_another_message_is_not_recorded(engine: Engine, reports: PostgresReports) -> None:
+    """A report under an id that is not the part's, or is another part's, changes nothing and is logged without the id."""
+    first, second = store(engine, Part("sent", None, "SM1")), store(engine, Part())
+    with capture_logs() as logs:
+        assert not reports.delivery(report(first, ("read", None), "SM2"))
+        assert not reports.delivery(Report(second, f"SM1-{first}", "read"))
+    assert [stored(engine, number) for number in (first, second)] == [Part("sent", None, "SM1"), Part()]
+    assert [log["event"] for log in logs] == ["delivery report of another message"] * 2
+    assert "SM1" not in str(logs)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        pytest.param(Report(99, "SM1", "sent"), id="no such reply"),
+        pytest.param(Report(0, "SM1", "sent"), id="no number"),
+        pytest.param(Report(-1, "SM1", "sent"), id="negative"),
+        pytest.param(Report(2**63, "SM1", "sent"), id="larger than a row's number"),
+        pytest.param(Report(1, "SM1", "nonsense"), id="unknown status"),
+        pytest.param(Report(1, "SM1", "pending"), id="our own status"),
+        pytest.param(Report(1, "SM1", ""), id="no status"),
+        pytest.param(Report(1, "", "sent"), id="no id"),
+    ],
+)
+def test_unknown_reports_are_told_apart(engine: Engine, reports: PostgresReports, strange: Report) -> None:
+    """A report about no reply of ours, or with a status nobody knows, is refused quietly."""
+    number = store(engine, Part())
+    assert not reports.delivery(strange)
+    assert stored(engine, number) == Part()
+
+
+def test_what_the_database_cannot_store(engine: Engine, reports: PostgresReports) -> None:
+    """Hostile ids and codes are stored without what a text cannot hold, and know themselves again."""
+    number = store(engine, Part())
+    hostile = Report(number, "SM\x00\ud800", "failed", "\ud800\x00")
+    assert [reports.delivery(hostile) for _ in range(2)] == [True, True]
+    assert (stored(engine, number).status, stored(engine, number).provider_sid) == ("failed", "SM ?")
+
+
+def test_reports_at_the_same_time(engine: Engine, reports: PostgresReports) -> None:
+    """Eight listeners that are told everything at once leave the state of one, and one more try."""
+    read, again = store(engine, Part()), store(engine, Part("sent", None, "SM1"))
+    told = [(read, told) for told in READ_OF_ALL] + [(again, ("failed", RATE)), (again, ("sent", None))]
+
+    def listen(seed: int) -> None:
+        for number, one in random.Random(seed).sample(told, len(told)):
+            assert reports.delivery(report(number, one))
+
+    threads = [Thread(target=listen, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert stored(engine, read) == Part("read", None, "SM1")
+    assert stored(engine, again) == Part(PENDING, None, None, ("SM1",), 1)
+    assert len(jobs(engine)) == 1
+
+
+def test_a_database_that_is_away_is_named() -> None:
+    """Nothing is recorded and the caller is told so, for either kind of report."""
+    engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
+    for told in (("sent", None), ("failed", RATE)):
+        with pytest.raises(StoreUnavailableError):
+            PostgresReports(engine, TurnScheduler().schedule, for_the_rate).delivery(report(1, told))
+    engine.dispose()
