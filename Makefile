@@ -5,10 +5,10 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint check eval intent ablation bench lock clean
+.PHONY: help run demo test lint check eval intent ablation bench faults faults-night load soak lock clean
 
 help: ## Show what can be done here
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/.run ## Start Clara on this machine: database, knowledge, worker and a chat page
 	@CLARA_CHANNEL=$${CLARA_CHANNEL:-local} $(BIN)/clara up
@@ -41,6 +41,18 @@ ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on t
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
 	@$(BIN)/python -m clara.jobs.bench
+
+faults: .venv/.dev ## Kill processes at random under load, and print what was lost or doubled (SEED= replays)
+	@$(BIN)/python -m tests.faults.run --messages 3000 --kills 60 $(if $(SEED),--seed $(SEED))
+
+faults-night: .venv/.dev ## The same with ten times as much
+	@$(BIN)/python -m tests.faults.run --messages 30000 --kills 600 $(if $(SEED),--seed $(SEED))
+
+load: .venv/.dev ## 80 questions and 240 status reports a second for a minute
+	@$(BIN)/python -m tests.faults.load --seconds 60 --questions 80
+
+soak: .venv/.dev ## 20 questions a second for 20 minutes, watching memory
+	@$(BIN)/python -m tests.faults.load --soak 20 --questions 20
 
 lock: ## Renew the pinned dependencies (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra train -o requirements-dev.lock

@@ -106,12 +106,12 @@ def knowledge_url(clone: Callable[[str], str]) -> str:
 
 
 @pytest.fixture
-def services_on() -> Iterator[Callable[..., Services]]:
-    """Build services on a database with some settings; they are closed when the test ends."""
+def services_on(tmp_path: Path) -> Iterator[Callable[..., Services]]:
+    """Build services on a database with some settings and a spool of the test's; they are closed when the test ends."""
     made: list[Services] = []
 
     def make(url: str | None, **settings: object) -> Services:
-        services = Services(Settings(**settings), url)
+        services = Services(Settings(**{"clara_spool": tmp_path / "spool", **settings}), url)
         made.append(services)
         return services
 

@@ -11,7 +11,7 @@ import structlog
 ALLOWED = frozenset(
     {
         "timestamp", "level", "event", "exception", "tier", "status", "language", "job", "error", "reason", "path",
-        "part", "new", "outcome", "attempts", "port", "process", "total_ms",
+        "part", "new", "count", "outcome", "attempts", "port", "process", "total_ms",
     }
 )  # fmt: skip
 

@@ -16,7 +16,11 @@ PREFIXES = ("CLARA_", "RAG_")
 MINIMUM_KEY_CHARACTERS = 32
 A_YEAR_SECONDS = 31_536_000
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-SHORT_KEY = "CLARA_PSEUDONYM_KEY is too short. Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
+FEWEST_DIFFERENT_CHARACTERS = 8  # of 200,000 random keys of 32 hexadecimal digits none had fewer
+# The demonstration's account and key: public on purpose, refused for any other account.
+DEMO_ACCOUNT = "AC" + "0" * 32
+SAMPLE_KEY = "sample-key-of-the-demonstration-only"
+MAKE_KEY = "Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class SettingsError(Exception):
@@ -44,11 +48,22 @@ class Settings(BaseSettings):
     clara_channel: Literal["twilio", "local"] = Field("twilio", description="where messages come from and go to")
     clara_public_url: str | None = Field(None, description="the address Twilio was given, without /webhook")
     clara_pseudonym_key: SecretStr | None = Field(None, description="32 or more characters; keys the senders' pseudonyms")
+    clara_address_key: SecretStr | None = Field(None, description="32 or more characters; encrypts senders' addresses")
     clara_human_contact: str | None = Field(None, max_length=200, description="how to reach a person of your organisation")
     clara_worker: Literal["process", "inline"] = Field("process", description="inline: the worker runs in the web process")
-    clara_home: Path | None = Field(None, description="folder of the embedded database")
+    clara_worker_turns: int = Field(4, ge=1, le=64, description="messages that one worker answers at the same time")
+    clara_home: Path | None = Field(None, description="folder of the embedded database and of the spool")
+    clara_spool: Path | None = Field(None, description="folder for messages that come while the database is away")
+    clara_spool_mb: int = Field(64, ge=1, le=4096, description="most that the spool may hold, in megabytes")
     clara_host: str = Field("127.0.0.1", description="address the web server listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the web server listens on")
+
+    clara_sender_per_minute: int = Field(10, ge=1, description="answered messages of one sender in a minute")
+    clara_sender_per_day: int = Field(150, ge=1, description="answered messages of one sender in a day")
+    clara_everyone_per_minute: int = Field(6_000, ge=1, description="answered messages of all senders in a minute")
+    clara_everyone_per_day: int = Field(100_000, ge=1, description="answered messages of all senders in a day")
+    clara_sender_model_answers_per_day: int = Field(50, ge=0, description="answers of one sender that use a paid model")
+    clara_model_answers_per_day: int = Field(5_000, ge=0, description="answers of all senders that use a paid model")
 
     twilio_account_sid: str | None = Field(None, pattern=r"^AC[0-9a-fA-F]{32}$")
     twilio_auth_token: SecretStr | None = None
@@ -80,10 +95,20 @@ class Settings(BaseSettings):
         if missing:
             msg = f"{', '.join(missing)} not set, but another setting needs it; set it, or leave that one at its default"
             raise ValueError(msg)
-        key = self.secret("clara_pseudonym_key")
-        if self.rag_cache_enabled and key and len(key) < MINIMUM_KEY_CHARACTERS:
-            raise ValueError(SHORT_KEY)
+        if self.rag_cache_enabled and self.clara_pseudonym_key and (fault := self._weak("CLARA_PSEUDONYM_KEY")):
+            raise ValueError(fault)
         return self
+
+    def _weak(self, name: str) -> str | None:
+        """Say what is wrong with a key that people's secrets hang on; the demonstration's account may have the sample."""
+        key = self.secret(name.lower())
+        if key == SAMPLE_KEY and self.twilio_account_sid == DEMO_ACCOUNT:
+            return None
+        if len(key) < MINIMUM_KEY_CHARACTERS:
+            return f"{name} is too short. {MAKE_KEY}"
+        if key == SAMPLE_KEY or len(set(key)) < FEWEST_DIFFERENT_CHARACTERS:
+            return f"{name} can be guessed: it is the sample of the documentation, or hardly random. {MAKE_KEY}"
+        return None
 
     def secret(self, name: str) -> str:
         """Give the value of a secret, empty when it is not set."""
@@ -129,6 +154,7 @@ class Settings(BaseSettings):
             "TWILIO_ACCOUNT_SID": self.twilio_account_sid,
             "CLARA_PUBLIC_URL": self.clara_public_url,
             "CLARA_PSEUDONYM_KEY": self.clara_pseudonym_key,
+            "CLARA_ADDRESS_KEY": self.clara_address_key,
         }
         missing = [name for name, value in needed.items() if value is None]
         if missing:
@@ -137,13 +163,31 @@ class Settings(BaseSettings):
                 "set them, or set CLARA_CHANNEL=local to try Clara on this machine."
             )
             raise SettingsError(msg)
-        if len(self.pseudonym_key) < MINIMUM_KEY_CHARACTERS:
-            raise SettingsError(SHORT_KEY)
+        faults = [fault for name in ("CLARA_PSEUDONYM_KEY", "CLARA_ADDRESS_KEY") if (fault := self._weak(name))]
+        if self.twilio_account_sid != DEMO_ACCOUNT and self.pseudonym_key == self.address_key:
+            faults.append(f"CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY. {MAKE_KEY}")
+        if faults:
+            raise SettingsError("\n".join(faults))
 
     @property
     def pseudonym_key(self) -> str:
         """Give the key of the pseudonyms. In the local channel there are no addresses of people, so any key will do."""
-        return self.clara_pseudonym_key.get_secret_value() if self.clara_pseudonym_key else "local-channel-has-no-addresses"
+        return self.secret("clara_pseudonym_key") or "local-channel-has-no-addresses"
+
+    @property
+    def address_key(self) -> str:
+        """Give the key that seals addresses. In the local channel there are no addresses of people, so any key will do."""
+        return self.secret("clara_address_key") or "local-channel-has-no-addresses"
+
+    @property
+    def pays_for_answers(self) -> bool:
+        """Whether answers use a model that costs money: the shares of the day are counted then."""
+        return self.rag_enabled and self.rag_reranker in {"gemini", "endpoint"}
+
+    @property
+    def spool(self) -> Path:
+        """Give the folder of the spool."""
+        return self.clara_spool or self.home / "spool"
 
 
 def load_settings() -> Settings:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "engine", "wrapping")
-COMMANDS = ("asking", "engine", "knowing", "running", "serving")
+COMMANDS = ("asking", "delivering", "engine", "knowing", "running", "serving")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -14,7 +14,8 @@ from tests.integration.wired import CommandLine, database, wired
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.postgres.inbox import PostgresInbox
 from clara.bootstrap import Services
-from clara.conversation.message import Incoming
+from clara.delivery.message import Incoming
+from clara.delivery.splitting import split
 from clara.jobs.corpora import Cutting, load
 from clara.jobs.explaining import UnknownTurnError, explain, page, replay
 from clara.jobs.working import answer
@@ -130,12 +131,14 @@ def record(services: Services, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
     engine, desk = services.engine.get(), services.desk()
     sid = f"SM{uuid4().hex}"
-    PostgresInbox(engine, "k" * 32, lambda *_: None).accept(Incoming(sid, "local", "a", "b", said))
+    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer.get(), lambda *_: None)
+    inbox.accept(Incoming(sid, "local", "a", "b", said))
     with engine.connect() as connection:
         number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})
-    case = desk.case(number)
+    case = desk.begin(number)
     assert case is not None
-    desk.reply(number, answer(services, case, 0))
+    reply = answer(services, case)
+    desk.reply(case, reply, split(reply.text))
     return int(number)
 
 

@@ -23,7 +23,7 @@ from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status
 
 QUESTION, SAME, OTHER = "¿Cuánto cuesta el NIE?", "cuanto cuesta el nie", "¿Qué documentos pide el padrón?"
-KEY = "k" * 32
+KEY = "c4e81f0a7d3952b6" * 4
 Opened = Callable[..., Services]
 
 
@@ -190,7 +190,7 @@ def test_processes_share_what_redis_holds(url: str, opened: Opened, tmp_path: Pa
     """Two processes with one key give each other's results; with another key or other settings they do not."""
     with redis_server(tmp_path) as address:
         first, second = (opened(url, rag_redis_url=address, **REDIS) for _ in range(2))
-        stranger = opened(url, rag_redis_url=address, **{**REDIS, "clara_pseudonym_key": "x" * 32})
+        stranger = opened(url, rag_redis_url=address, **{**REDIS, "clara_pseudonym_key": KEY[::-1]})
         other = opened(url, rag_redis_url=address, rag_reranker="heuristic", **REDIS)
         assert [how(found_by(services)) for services in (first, second, stranger, other)] == [None, "exact", None, None]
         with Redis.from_url(address) as raw:

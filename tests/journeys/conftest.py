@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from threading import Thread
 
 import pytest
-from tests.journeys.talking import ACCOUNT, PUBLIC_URL, TOKEN, Clara
+from flask.testing import FlaskClient
+from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, Clara
 
 from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.bootstrap import Services
-from clara.jobs.serving import build_app
+from clara.jobs.serving import Door, build_app, open_door
 from clara.jobs.working import build_worker
 
 
@@ -22,12 +23,33 @@ def twilio() -> Iterator[TwilioStandIn]:
 
 
 @pytest.fixture
-def clara(knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Services]) -> Iterator[Clara]:
+def serve(services_on: Callable[..., Services]) -> Iterator[Callable[[Services], FlaskClient]]:
+    """Serve the web application of some services, with what moves their spool; it ends with the test."""
+    opened: list[Door] = []
+
+    def make(services: Services) -> FlaskClient:
+        door = open_door(services)
+        opened.append(door)
+        door.drainer.start()
+        return build_app(services, door).test_client()
+
+    yield make
+    for door in opened:
+        door.drainer.stop()
+        door.receiving.close()
+        door.spool.close()
+
+
+@pytest.fixture
+def clara(
+    knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Services], serve: Callable[[Services], FlaskClient]
+) -> Iterator[Clara]:
     services = services_on(
         knowledge_url,
         clara_channel="twilio",
         clara_public_url=PUBLIC_URL,
-        clara_pseudonym_key="k" * 32,
+        clara_pseudonym_key=PSEUDONYM_KEY,
+        clara_address_key=ADDRESS_KEY,
         twilio_account_sid=ACCOUNT,
         twilio_auth_token=TOKEN,
         twilio_api_url=twilio.url,
@@ -35,7 +57,7 @@ def clara(knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., 
     worker = build_worker(services)
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
     thread.start()
-    yield Clara(services, build_app(services).test_client(), twilio)
+    yield Clara(services, serve(services), twilio)
     worker.stop()
     thread.join(timeout=15)
     assert not thread.is_alive()

@@ -1,6 +1,7 @@
 """The local channel: the same inbox, job and journey, asked from a page."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -9,17 +10,18 @@ from flask.testing import FlaskClient
 from tests.journeys.talking import until
 
 from clara.bootstrap import Services
-from clara.jobs.serving import build_app
 from clara.jobs.working import build_worker
+
+Serve = Callable[[Services], FlaskClient]
 
 
 @pytest.fixture
-def page(knowledge_url: str, services_on: Callable[..., Services]) -> Iterator[FlaskClient]:
+def page(knowledge_url: str, services_on: Callable[..., Services], serve: Serve) -> Iterator[FlaskClient]:
     services = services_on(knowledge_url, clara_channel="local")
     worker = build_worker(services)
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
     thread.start()
-    yield build_app(services).test_client()
+    yield serve(services)
     worker.stop()
     thread.join(timeout=15)
 
@@ -76,26 +78,42 @@ def test_the_webhook_does_not_exist_locally(page: FlaskClient) -> None:
     assert page.post("/webhook", data={"MessageSid": "SM1", "From": "x", "Body": "NIE"}).status_code == 404
 
 
-def test_health_says_when_nobody_answers_messages(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+def test_health_says_when_nobody_answers_messages(
+    knowledge_url: str, services_on: Callable[..., Services], serve: Serve
+) -> None:
     """Without a live worker the service is degraded, and says which part is missing."""
-    answer = build_app(services_on(knowledge_url, clara_channel="local")).test_client().get("/health")
+    answer = serve(services_on(knowledge_url, clara_channel="local")).get("/health")
     assert answer.status_code == 503
     assert answer.json["parts"]["database"]["ok"]
     assert answer.json["parts"]["worker"] == {"ok": False, "detail": "NoWorkerError"}
 
 
-def test_health_says_when_nothing_was_ingested(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_health_says_when_nothing_was_ingested(empty_url: str, services_on: Callable[..., Services], serve: Serve) -> None:
     """An empty corpus answers nobody; the process itself is alive all the same."""
-    web = build_app(services_on(empty_url, clara_channel="local")).test_client()
+    web = serve(services_on(empty_url, clara_channel="local"))
     assert web.get("/health").json["parts"]["database"] == {"ok": False, "detail": "NothingIngestedError"}
     assert web.get("/health/live").status_code == 200
 
 
-def test_without_a_database_the_page_says_so(services_on: Callable[..., Services]) -> None:
-    """A message that cannot be stored is not acknowledged."""
-    web = build_app(services_on("postgresql://nobody@127.0.0.1:1/none", clara_channel="local")).test_client()
+def test_without_a_database_a_message_is_kept_and_the_page_says_so(
+    services_on: Callable[..., Services], serve: Serve, tmp_path: Path
+) -> None:
+    """What was acknowledged waits on this machine's disk; that there is no reply yet is not called an unknown message."""
+    web = serve(services_on("postgresql://nobody@127.0.0.1:1/none", clara_channel="local"))
+    taken = web.post("/chat/messages", json={"conversation": "c", "text": "NIE"})
+    assert taken.status_code == 202
+    assert sum(file.stat().st_size for file in (tmp_path / "spool").iterdir()) > 0
+    answer = web.get(f"/chat/messages/{taken.json['message']}/reply")
+    assert answer.status_code == 503
+    assert "base de datos" in answer.json["error"]
+    assert web.get("/health").json["parts"]["database"] == {"ok": False, "detail": "DatabaseUnavailableError"}
+
+
+def test_without_any_room_the_page_says_so(services_on: Callable[..., Services], serve: Serve, tmp_path: Path) -> None:
+    """A message that can be kept nowhere is not acknowledged."""
+    nowhere = tmp_path / "file"
+    nowhere.touch()
+    web = serve(services_on("postgresql://nobody@127.0.0.1:1/none", clara_channel="local", clara_spool=nowhere))
     answer = web.post("/chat/messages", json={"conversation": "c", "text": "NIE"})
     assert answer.status_code == 503
     assert "base de datos" in answer.json["error"]
-    assert web.get("/chat/messages/x/reply").status_code == 503
-    assert web.get("/health").json["parts"]["database"] == {"ok": False, "detail": "DatabaseUnavailableError"}

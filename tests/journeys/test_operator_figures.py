@@ -10,23 +10,23 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.journeys.talking import until
 
 from clara.bootstrap import Services
-from clara.jobs.serving import build_app
 from clara.jobs.working import build_worker
 
 TOKEN = "a-token-for-tests"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 RIGHT, WRONG = {"Authorization": f"Bearer {TOKEN}"}, {"Authorization": "Bearer another"}
 Opened = Callable[..., Services]
+Serve = Callable[[Services], FlaskClient]
 
 
 @pytest.fixture
-def answering(knowledge_url: str, services_on: Opened) -> Iterator[FlaskClient]:
+def answering(knowledge_url: str, services_on: Opened, serve: Serve) -> Iterator[FlaskClient]:
     """The web application of a local Clara, with a worker that answers."""
     services = services_on(knowledge_url, clara_channel="local", rag_cache_enabled=True)
     worker = build_worker(services)
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
     thread.start()
-    yield build_app(services).test_client()
+    yield serve(services)
     worker.stop()
     thread.join(timeout=15)
 
@@ -39,7 +39,9 @@ def scraped(web: FlaskClient) -> dict[tuple[str, tuple[str, ...]], float]:
     return {(sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value for sample in read}
 
 
-def test_what_the_worker_counts_the_web_process_shows(answering: FlaskClient, knowledge_url: str, services_on: Opened) -> None:
+def test_what_the_worker_counts_the_web_process_shows(
+    answering: FlaskClient, knowledge_url: str, services_on: Opened, serve: Serve
+) -> None:
     """After its turns every process shows what was found by which tier, what was remembered, and no word that was said."""
     assert scraped(answering) == {}
     found, everything = ("clara_retrievals_total", ("found", "pgvector")), ("clara_retrieval_seconds_count", ("total",))
@@ -53,9 +55,9 @@ def test_what_the_worker_counts_the_web_process_shows(answering: FlaskClient, kn
     assert read["clara_refusals_total", ()] == 1
     assert read["clara_retrievals_total", ("not_found", "directory_fallback")] == 1
     assert "liga" not in answering.get("/metrics").text
-    elsewhere = build_app(services_on(knowledge_url, clara_channel="local")).test_client()
+    elsewhere = serve(services_on(knowledge_url, clara_channel="local"))
     assert scraped(elsewhere) == read
-    admin = build_app(services_on(knowledge_url, clara_channel="local", clara_admin_token_sha256=DIGEST)).test_client()
+    admin = serve(services_on(knowledge_url, clara_channel="local", clara_admin_token_sha256=DIGEST))
     figures = admin.get("/admin/rag-metrics", headers=RIGHT).json
     assert (figures["retrieval"]["retrievals"], figures["retrieval"]["refusals"]) == (3, 1)
     assert figures["retrieval"]["rates"] == {"found": 0.6667, "cache_hit": 0.3333}
@@ -74,20 +76,20 @@ def test_what_the_worker_counts_the_web_process_shows(answering: FlaskClient, kn
     ],
 )
 def test_who_may_read_the_figures(
-    empty_url: str, services_on: Opened, digest: str | None, headers: dict[str, str], status: int
+    empty_url: str, services_on: Opened, serve: Serve, digest: str | None, headers: dict[str, str], status: int
 ) -> None:
     """Without a digest there is no such address; with one, only its token opens it."""
-    web = build_app(services_on(empty_url, clara_channel="local", clara_admin_token_sha256=digest)).test_client()
+    web = serve(services_on(empty_url, clara_channel="local", clara_admin_token_sha256=digest))
     answer = web.get("/admin/rag-metrics", headers=headers)
     assert answer.status_code == status
     assert ("retrieval" in answer.text) is (status == 200)
     assert web.get("/metrics", headers=headers).status_code == (200 if digest is None else status)
 
 
-def test_without_a_database_there_are_no_figures(services_on: Opened) -> None:
+def test_without_a_database_there_are_no_figures(services_on: Opened, serve: Serve) -> None:
     """503 in words, without the address of what is away."""
     away = services_on("postgresql://clara@127.0.0.1:1/secret", clara_channel="local", clara_admin_token_sha256=DIGEST)
-    web = build_app(away).test_client()
+    web = serve(away)
     for address in ("/metrics", "/admin/rag-metrics"):
         answer = web.get(address, headers=RIGHT)
         assert (answer.status_code, "secret" in answer.text, "127.0.0.1" in answer.text) == (503, False, False)

@@ -108,8 +108,8 @@ def stop(running: Running, how: signal.Signals) -> None:
 
 
 @pytest.fixture
-def demo(knowledge_url: str) -> Iterator[Running]:
-    running = start(knowledge_url, "--stand-in")
+def demo(knowledge_url: str, tmp_path: Path) -> Iterator[Running]:
+    running = start(knowledge_url, "--stand-in", CLARA_SPOOL=str(tmp_path / "spool"))
     yield running
     stop(running, signal.SIGINT)
 
@@ -143,9 +143,9 @@ def test_the_parts_end_with_their_parent(demo: Running) -> None:
     until(lambda: not [pid for pid in parts if alive(pid)])
 
 
-def test_one_process_can_do_both(knowledge_url: str) -> None:
+def test_one_process_can_do_both(knowledge_url: str, tmp_path: Path) -> None:
     """CLARA_WORKER=inline answers inside the web process; SIGTERM ends it within ten seconds."""
-    running = start(knowledge_url, CLARA_CHANNEL="local", CLARA_WORKER="inline")
+    running = start(knowledge_url, CLARA_CHANNEL="local", CLARA_WORKER="inline", CLARA_SPOOL=str(tmp_path / "spool"))
     assert set(running.children()) == {"web"}
     base = f"http://127.0.0.1:{running.port}/chat/messages"
     question = json.dumps({"conversation": "c", "text": "¿Cuánto cuesta el NIE?"}).encode()

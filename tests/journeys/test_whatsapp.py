@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 import pytest
 from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
 
+from clara.adapters.scripted.twilio_faults import Fault, Kind
+
 
 @pytest.mark.parametrize(
     ("question", "procedure", "checked"),
@@ -164,12 +166,21 @@ def test_a_final_refusal_is_recorded(clara: Clara) -> None:
 
 
 def test_health_names_each_part(clara: Clara) -> None:
-    """Database and worker answer."""
+    """Database and worker answer, and no message waits for long."""
     until(lambda: clara.web.get("/health").status_code == 200)
-    assert clara.web.get("/health").json["parts"].keys() == {"database", "worker"}
+    assert clara.web.get("/health").json["parts"].keys() == {"database", "worker", "delivery"}
 
 
 def test_the_chat_page_is_not_served_on_whatsapp(clara: Clara) -> None:
     """The page without a login exists in the local channel only."""
     assert clara.web.get("/").status_code == 404
     assert clara.web.post("/chat/messages", json={"conversation": "c", "text": "NIE"}).status_code == 404
+
+
+def test_a_reply_whose_answer_was_lost_is_not_sent_twice(clara: Clara) -> None:
+    """Twilio took it and its answer never came: it is found in Twilio's list, and recorded under its id."""
+    clara.twilio.faults.append(Fault(Kind.ACCEPT_THEN_CUT))
+    sent = clara.say("¿Cuánto cuesta el NIE?", "SM1")
+    until(lambda: clara.rows("select status, provider_sid, attempted_at from outbox") == [("sent", sent.sid, None)])
+    until(lambda: clara.rows("select count(*) from procrastinate_jobs") == [(0,)])
+    assert len(clara.twilio.taken) == 1

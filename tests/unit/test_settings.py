@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from clara.settings import Settings, SettingsError, child_environment, load_settings, resources
+from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, SettingsError, child_environment, load_settings, resources
 
 SID = "AC" + "0123456789abcdef" * 2
-TOKEN, KEY, PASSWORD = "token-3f9a", "k3y-" + "7c" * 20, "pa55word"
+TOKEN, PASSWORD = "token-3f9a", "pa55word"
+KEY, ADDRESS_KEY = "c4e81f0a7d3952b6" * 4, "5d90b3f7e1a8c264" * 4
 DIGEST = "0123456789abcdef" * 4
 REDIS = {"RAG_CACHE_ENABLED": "1", "RAG_CACHE_BACKEND": "redis", "RAG_REDIS_URL": f"redis://:{PASSWORD}@127.0.0.1/0"}
 CHANNEL = {
@@ -15,7 +16,9 @@ CHANNEL = {
     "TWILIO_ACCOUNT_SID": SID,
     "CLARA_PUBLIC_URL": "https://clara.example.org",
     "CLARA_PSEUDONYM_KEY": KEY,
+    "CLARA_ADDRESS_KEY": ADDRESS_KEY,
 }
+KEYS = ["CLARA_PSEUDONYM_KEY", "CLARA_ADDRESS_KEY"]
 
 
 @pytest.fixture(autouse=True)
@@ -73,6 +76,11 @@ def test_what_costs_or_keeps_something_is_off() -> None:
         pytest.param("CLARA_PUBLIC_URL", "https://a.example/x//", "clara_public_url", "https://a.example/x", id="slashes-go"),
         pytest.param("PORT", "0", "port", 0, id="any-free-port"),
         pytest.param("CLARA_HOME", "/srv/clara", "home", Path("/srv/clara"), id="home"),
+        pytest.param("CLARA_HOME", "/srv/clara", "spool", Path("/srv/clara/spool"), id="spool-at-home"),
+        pytest.param("CLARA_SPOOL", "/srv/spool", "spool", Path("/srv/spool"), id="spool"),
+        pytest.param("CLARA_SPOOL_MB", "4096", "clara_spool_mb", 4096, id="largest-spool"),
+        pytest.param("CLARA_WORKER_TURNS", "64", "clara_worker_turns", 64, id="most-turns"),
+        pytest.param("CLARA_MODEL_ANSWERS_PER_DAY", "0", "clara_model_answers_per_day", 0, id="no-paid-answers"),
         pytest.param("CLARA_HUMAN_CONTACT", "", "clara_human_contact", None, id="blank-is-unset"),
         pytest.param("CLARA_CHANNEL", "", "clara_channel", "twilio", id="blank-is-default"),
         pytest.param("TWILIO_ACCOUNT_SID", SID, "twilio_account_sid", SID, id="account"),
@@ -108,6 +116,13 @@ def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: s
         pytest.param("CLARA_PUBLIC_URL", "https://[clara", id="address-with-open-bracket"),
         pytest.param("CLARA_PUBLIC_URL", "ftp://clara.example.org", id="address-of-another-scheme"),
         pytest.param("CLARA_PUBLIC_URL", "httpsx://clara.example.org", id="address-of-a-longer-scheme"),
+        pytest.param("CLARA_SPOOL_MB", "0", id="no-spool"),
+        pytest.param("CLARA_WORKER_TURNS", "0", id="no-turns"),
+        pytest.param("CLARA_WORKER_TURNS", "65", id="more-turns-than-connections"),
+        pytest.param("CLARA_SENDER_PER_MINUTE", "0", id="nobody-is-answered"),
+        pytest.param("CLARA_SENDER_PER_DAY", "0", id="nobody-is-answered-today"),
+        pytest.param("CLARA_EVERYONE_PER_MINUTE", "-1", id="less-than-nobody"),
+        pytest.param("CLARA_EVERYONE_PER_DAY", "many", id="a-word-of-messages"),
         pytest.param("PORT", "eight", id="port-is-a-word"),
         pytest.param("PORT", "65536", id="port-too-high"),
         pytest.param("PORT", "-1", id="port-negative"),
@@ -180,7 +195,7 @@ def test_all_faults_at_once(environment: pytest.MonkeyPatch) -> None:
 
 
 def test_channel_is_complete(environment: pytest.MonkeyPatch) -> None:
-    """With all four values the WhatsApp channel may be served."""
+    """With all its values the WhatsApp channel may be served."""
     set_all(environment, CHANNEL)
     load_settings().require_channel()
 
@@ -199,25 +214,76 @@ def test_channel_lacks_one(environment: pytest.MonkeyPatch, missing: str, blank:
 
 
 def test_channel_lacks_all() -> None:
-    """Without any value the message names all four."""
+    """Without any value the message names them all."""
     with pytest.raises(SettingsError) as caught:
         load_settings().require_channel()
     assert all(name in str(caught.value) for name in CHANNEL)
 
 
-@pytest.mark.parametrize(("length", "accepted"), [(31, False), (32, True)], ids=["31", "32"])
-def test_short_key(environment: pytest.MonkeyPatch, length: int, accepted: bool) -> None:
-    """A key of fewer than 32 characters is refused with the way to make one, and is not shown."""
-    key = ("zyxwvutsrq" * 4)[:length]
-    set_all(environment, {**CHANNEL, "CLARA_PSEUDONYM_KEY": key})
-    settings = load_settings()
-    if accepted:
-        settings.require_channel()
-        return
-    with pytest.raises(SettingsError, match="CLARA_PSEUDONYM_KEY is too short") as caught:
-        settings.require_channel()
-    assert "token_hex(32)" in str(caught.value)
-    assert key not in str(caught.value)
+def refusal(environment: pytest.MonkeyPatch, values: dict[str, str]) -> str:
+    """Ask for the WhatsApp channel with some values changed; give the message of the refusal, or nothing."""
+    set_all(environment, {**CHANNEL, **values})
+    try:
+        load_settings().require_channel()
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        pytest.param("zyxwvutsrq" * 3 + "z", "is too short", id="31-characters"),
+        pytest.param(SAMPLE_KEY, "can be guessed", id="the-sample"),
+        pytest.param("k" * 64, "can be guessed", id="one-character"),
+        pytest.param("abcdefg" * 10, "can be guessed", id="seven-characters"),
+        pytest.param("zyxwvutsrq" * 3 + "zy", "", id="32-characters"),
+        pytest.param("abcdefgh" * 4, "", id="eight-characters"),
+        pytest.param("0123456789abcdef" * 4, "", id="hexadecimal"),
+    ],
+)
+def test_keys_that_can_be_guessed(environment: pytest.MonkeyPatch, name: str, key: str, fault: str) -> None:
+    """A key that is short, public or hardly random is refused with the way to make one, and is not shown."""
+    said = refusal(environment, {name: key})
+    assert bool(said) == bool(fault)
+    if fault:
+        assert f"{name} {fault}" in said
+        assert "token_hex(32)" in said
+        assert key not in said
+        assert [other for other in KEYS if other in said] == [name]
+
+
+def test_equal_keys(environment: pytest.MonkeyPatch) -> None:
+    """One key for two purposes is refused with the way to make another one."""
+    said = refusal(environment, {"CLARA_ADDRESS_KEY": KEY})
+    assert "CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY" in said
+    assert "token_hex(32)" in said
+    assert KEY not in said
+
+
+def test_two_bad_keys(environment: pytest.MonkeyPatch) -> None:
+    """Both are named at once."""
+    said = refusal(environment, {"CLARA_PSEUDONYM_KEY": "short", "CLARA_ADDRESS_KEY": SAMPLE_KEY})
+    assert "CLARA_PSEUDONYM_KEY is too short" in said
+    assert "CLARA_ADDRESS_KEY can be guessed" in said
+
+
+@pytest.mark.parametrize(
+    ("key", "accepted"), [pytest.param(SAMPLE_KEY, True, id="sample"), pytest.param("k" * 64, False, id="another-weak-one")]
+)
+@pytest.mark.parametrize("cache", ["0", "1"], ids=["no-cache", "cache"])
+def test_the_demonstration_s_account(environment: pytest.MonkeyPatch, key: str, accepted: bool, cache: str) -> None:
+    """The stand-in's account leads to nobody: it may have the sample key for both, and no other bad one."""
+    values = {"TWILIO_ACCOUNT_SID": DEMO_ACCOUNT, "CLARA_PSEUDONYM_KEY": key, "CLARA_ADDRESS_KEY": key}
+    assert (refusal(environment, {**values, "RAG_CACHE_ENABLED": cache}) == "") is accepted
+
+
+@pytest.mark.parametrize("backend", ["memory", "redis"])
+def test_the_sample_key_of_the_cache(environment: pytest.MonkeyPatch, backend: str) -> None:
+    """What is remembered is not named under the key of the documentation."""
+    fault = fault_of(environment, {**REDIS, "RAG_CACHE_BACKEND": backend, "CLARA_PSEUDONYM_KEY": SAMPLE_KEY})
+    assert "CLARA_PSEUDONYM_KEY can be guessed" in fault
 
 
 @pytest.mark.parametrize(
@@ -289,6 +355,7 @@ def test_local_channel_needs_nothing(environment: pytest.MonkeyPatch) -> None:
     settings = load_settings()
     settings.require_channel()
     assert settings.pseudonym_key
+    assert settings.address_key
 
 
 @pytest.mark.parametrize("show", [str, repr, lambda settings: str(settings.model_dump())], ids=["str", "repr", "dump"])
@@ -299,18 +366,19 @@ def test_secrets_are_not_shown(environment: pytest.MonkeyPatch, show: object) ->
     set_all(environment, {**CHANNEL, **REDIS, **more, "RAG_DB_URL": url})
     settings = load_settings()
     shown = show(settings)
-    assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in shown] == []
+    assert [secret for secret in (TOKEN, KEY, ADDRESS_KEY, PASSWORD) if secret in shown] == []
     assert settings.rag_db_url.get_secret_value() == url
     assert {name: settings.secret(name.lower()) for name in more} == more
     assert settings.secret("rag_redis_url") == REDIS["RAG_REDIS_URL"]
     assert (settings.twilio_auth_token.get_secret_value(), settings.pseudonym_key) == (TOKEN, KEY)
+    assert settings.address_key == ADDRESS_KEY
 
 
 def test_faults_show_no_secret(environment: pytest.MonkeyPatch) -> None:
     """A fault elsewhere shows no secret value."""
     more = {"GEMINI_API_KEY": TOKEN, "PORT": "x", "RAG_DB_URL": PASSWORD, "RAG_REDIS_URL": f"http://:{PASSWORD}@h"}
     fault = fault_of(environment, {**CHANNEL, **more})
-    assert [secret for secret in (TOKEN, KEY, PASSWORD) if secret in fault] == []
+    assert [secret for secret in (TOKEN, KEY, ADDRESS_KEY, PASSWORD) if secret in fault] == []
 
 
 def test_settings_do_not_change() -> None:

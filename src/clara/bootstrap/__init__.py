@@ -32,6 +32,8 @@ from clara.settings import Settings, load_settings, resources
 if TYPE_CHECKING:
     from clara.adapters.postgres.desk import PostgresDesk
     from clara.adapters.postgres.embedded import EmbeddedServer
+    from clara.adapters.postgres.usage import PostgresBudget
+    from clara.adapters.sealing.aes_gcm import AesGcmSealer
 
 __all__ = [
     "Knowledge",
@@ -62,10 +64,12 @@ class Services(Engine):
         self._outage = outage
         self.knowledge = Lazily(read_knowledge)
         self.texts = Lazily(lambda: read_texts(resources() / "data"))
+        self.sealer: Lazily[AesGcmSealer] = Lazily(self._build_sealer)
         self.wrappers = Wrappers(self)
         self.retriever: Lazily[Retrieve] = Lazily(self._build_retriever)
         self.safe_retriever: Lazily[Retrieve] = Lazily(self._build_safe_retriever)
         self.tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.retriever.get()))
+        self.unaided_tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self._build_unaided_retriever()))
         self.safe_tools: Lazily[Tools] = Lazily(lambda: self._build_tools(self.safe_retriever.get()))
 
     def close(self) -> None:
@@ -80,7 +84,16 @@ class Services(Engine):
         """Build what keeps the turns of messages."""
         from clara.adapters.postgres.desk import PostgresDesk
 
-        return PostgresDesk(self.engine.get())
+        return PostgresDesk(self.engine.get(), self.sealer.get())
+
+    def budget(self) -> "PostgresBudget":
+        """Build what counts the answers that use a paid model."""
+        from clara.adapters.postgres.usage import PostgresBudget
+
+        settings = self.settings
+        return PostgresBudget(
+            self.engine.get(), settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day
+        )
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
@@ -96,6 +109,11 @@ class Services(Engine):
         moved = f"schema {before or 'empty'} -> {after}" if before != after else f"schema {after}, nothing to do"
         return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
 
+    def _build_sealer(self) -> "AesGcmSealer":
+        from clara.adapters.sealing.aes_gcm import AesGcmSealer
+
+        return AesGcmSealer(self.settings.address_key)
+
     def _build_retriever(self) -> Retrieve:
         """Assemble the chain that the flags ask for; a part that is off is not built."""
         chain = [self._keyword_tier(), self._directory_tier()]
@@ -109,6 +127,14 @@ class Services(Engine):
         """Give one tier of the chain alone, for measuring it."""
         tiers_by_name = {HYBRID: self._hybrid_tier, KEYWORD: self._keyword_tier, DIRECTORY: self._directory_tier}
         return self._finished(tiers_by_name[name]().retrieve)
+
+    def _build_unaided_retriever(self) -> Retrieve:
+        """Assemble the chain without any paid model, for whoever has used up the day's share of them.
+
+        It remembers nothing: its results must not pass for those of the whole chain.
+        """
+        hybrid_tier = Tier(HYBRID, self._judged(self.gather(self.profile(PROFILE))))
+        return self._finished(tiers([hybrid_tier, self._keyword_tier(), self._directory_tier()], _log_outage))
 
     def _build_safe_retriever(self) -> Retrieve:
         """Assemble the chain without database and model, for a message that keeps breaking the other one.

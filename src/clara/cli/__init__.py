@@ -4,6 +4,7 @@ import click
 
 from clara import __version__
 from clara.cli.asking import ask, evaluation, search
+from clara.cli.delivering import delivery
 from clara.cli.engine import cache, corpus, explain, index
 from clara.cli.knowing import ingest, knowledge
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
@@ -19,7 +20,8 @@ def cli() -> None:
 
 
 COMMANDS = (
-    up, web, worker, migrate, ingest, ask, search, explain, evaluation, knowledge, corpus, index, cache, stand_in, sign,
+    up, web, worker, migrate, ingest, ask, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
+    stand_in, sign,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

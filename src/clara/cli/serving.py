@@ -51,7 +51,8 @@ def migrate() -> None:
 def stand_in(port: int) -> None:
     """Run a stand-in for Twilio's REST API that prints every message it takes."""
     from clara.adapters.scripted.twilio_server import TwilioStandIn
-    from clara.jobs.up import DEMO_ACCOUNT, DEMO_TOKEN
+    from clara.jobs.up import DEMO_TOKEN
+    from clara.settings import DEMO_ACCOUNT
 
     with running():
         state = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, lambda taken: click.echo(f"to {taken.recipient}:\n{taken.body}\n"))

@@ -21,10 +21,10 @@ from clara.bootstrap import Services
 from clara.jobs.bench_engine import measure as measure_engine
 from clara.jobs.children import Child
 from clara.jobs.preparing import fill, running_services
-from clara.jobs.up import DEMO_ACCOUNT, DEMO_TOKEN
+from clara.jobs.up import DEMO_TOKEN
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Query
-from clara.settings import child_environment, load_settings
+from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, child_environment, load_settings
 
 QUESTIONS = (
     "¿Cuánto se cobra con el IMV?", "que documentos necesito para empadronarme", "how do I renew my TIE",
@@ -103,7 +103,8 @@ def _serving(services: Services) -> Iterator[tuple[list[int], list[int]]]:
         OMP_NUM_THREADS="1",
         CLARA_CHANNEL="twilio",
         CLARA_PUBLIC_URL=f"http://127.0.0.1:{WEB_PORT}",
-        CLARA_PSEUDONYM_KEY="b" * 32,
+        CLARA_PSEUDONYM_KEY=SAMPLE_KEY,
+        CLARA_ADDRESS_KEY=SAMPLE_KEY,
         TWILIO_ACCOUNT_SID=DEMO_ACCOUNT,
         TWILIO_AUTH_TOKEN=DEMO_TOKEN,
         TWILIO_API_URL="http://127.0.0.1:1",  # nothing is sent: replies wait in the outbox

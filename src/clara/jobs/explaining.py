@@ -9,7 +9,7 @@ from clara.bootstrap import Services
 from clara.bootstrap.engine import Engine
 from clara.conversation.journey import EVIDENCE, read
 from clara.conversation.message import Message, Turn
-from clara.conversation.ports import StoredTurn
+from clara.delivery.message import StoredTurn
 from clara.jobs.searching import Asking, asked
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query

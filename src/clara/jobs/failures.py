@@ -3,13 +3,14 @@
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
 from clara.adapters.postgres.passages import NameTakenError, UnknownCorpusError
-from clara.conversation.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.conversation.texts import TextsError
+from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
+from clara.jobs.delivering import UnknownMessageError
 from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
@@ -50,6 +51,7 @@ MENDABLE = (
     SettingsError,
     StoreUnavailableError,
     TextsError,
+    UnknownMessageError,
     UnknownProcedureError,
     UnknownStrategyError,
     UnknownTurnError,

@@ -1,31 +1,42 @@
 """The web process: gunicorn with threads, and the worker beside it when it runs inline."""
 
 import os
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import structlog
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 from sqlalchemy import text
 
-from clara.adapters.postgres.desk import PostgresDesk
 from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.engine import translated
 from clara.adapters.postgres.inbox import PostgresInbox
 from clara.adapters.postgres.metrics import PostgresMetrics
+from clara.adapters.postgres.overview import ask
+from clara.adapters.postgres.reports import PostgresReports
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.adapters.spool.spool import FileSpool
+from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
+from clara.delivery.limits import Limits
+from clara.delivery.receiving import Drainer, SpoolingInbox
+from clara.jobs.delivering import probe
 from clara.jobs.working import build_worker
+from clara.settings import Settings
 from clara.web.app import Edge, create_app
 
 THREADS = 8
+log = structlog.get_logger()
 WORKER_SEEN_WITHIN_SECONDS = 10
 
 
-def build_app(services: Services) -> Flask:
+def build_app(services: Services, door: "Door | None" = None) -> Flask:
     """Wire the web layer to its adapters."""
     settings, engine = services.settings, services.engine.get()
-    inbox = PostgresInbox(engine, settings.pseudonym_key, TurnScheduler().schedule)
+    door = door or open_door(services)
     genuine = None
     if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
         from clara.adapters.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
@@ -34,10 +45,14 @@ def build_app(services: Services) -> Flask:
     texts = services.texts.get()
     return create_app(
         Edge(
-            inbox=inbox,
-            replies=inbox,
-            reports=PostgresDesk(engine),
-            probes={"database": lambda: _database(services), "worker": lambda: _worker(services)},
+            inbox=door.receiving,
+            replies=door.inbox,
+            reports=door.receiving,
+            probes={
+                "database": lambda: _database(services),
+                "worker": lambda: _worker(services),
+                "delivery": lambda: probe(services, door.spool.waiting),
+            },
             direction=texts.direction,
             genuine=genuine,
             public_url=settings.clara_public_url if genuine else None,
@@ -48,12 +63,45 @@ def build_app(services: Services) -> Flask:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where messages come in: the database, the spool in front of it, and who moves what was spooled."""
+
+    inbox: PostgresInbox
+    spool: FileSpool
+    receiving: SpoolingInbox
+    drainer: Drainer
+
+
+def open_door(services: Services) -> Door:
+    """Build what takes messages in. The drainer is not started."""
+    settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
+    schedule = TurnScheduler().schedule
+    limits = limits_of(settings) if settings.clara_channel == "twilio" else None  # the chat page has one user
+    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, schedule, limits)
+    reports = PostgresReports(engine, schedule, retryable_report)
+    spool = FileSpool(settings.spool, settings.clara_spool_mb * 1024 * 1024)
+    receiving = SpoolingInbox(inbox, reports, spool, sealer, spool.set_aside)
+    return Door(inbox, spool, receiving, Drainer(receiving, lambda: ask(engine)))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Read the limits from the settings."""
+    return Limits(
+        sender_per_minute=settings.clara_sender_per_minute,
+        sender_per_day=settings.clara_sender_per_day,
+        everyone_per_minute=settings.clara_everyone_per_minute,
+        everyone_per_day=settings.clara_everyone_per_day,
+    )
+
+
 class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no types
     """Gunicorn, configured here instead of in a file."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._worker: list[Worker] = []
+        self._door: list[Door] = []
         super().__init__()
 
     def load_config(self) -> None:
@@ -68,31 +116,51 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
             "graceful_timeout": 8,
             "loglevel": "warning",
             "control_socket_disable": True,
-            "post_worker_init": self._start_inline_worker,
-            "worker_exit": self._stop_inline_worker,
+            "post_worker_init": self._start_companions,
+            "worker_exit": self._stop_companions,
         }
         for name, value in options.items():
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
         """Build the application inside gunicorn's worker process, after the fork."""
-        return build_app(self._services)
+        self._door.append(open_door(self._services))
+        return build_app(self._services, self._door[0])
 
-    def _start_inline_worker(self, _process: object) -> None:
+    def _start_companions(self, _process: object) -> None:
+        warn_of_spool(self._services.settings.spool)
+        for door in self._door:
+            door.drainer.start()
         if self._services.settings.clara_worker == "inline":
             worker = build_worker(self._services)
             self._worker.append(worker)
             Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
 
-    def _stop_inline_worker(self, _arbiter: object, _process: object) -> None:
+    def _stop_companions(self, _arbiter: object, _process: object) -> None:
         for worker in self._worker:
             worker.stop()
+        for door in self._door:
+            door.drainer.stop()
+            door.receiving.close()
+            door.spool.close()
         self._services.close()
 
 
 def serve(services: Services) -> None:
     """Serve until SIGTERM or SIGINT."""
     WebServer(services).run()
+
+
+def warn_of_spool(folder: Path) -> None:
+    """Say at the start, not in the first outage, that nothing can be kept while the database is away."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY))
+        usable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        log.warning("spool cannot be used", path=str(folder), reason="set CLARA_SPOOL to a folder that Clara may write")
 
 
 def _database(services: Services) -> str:

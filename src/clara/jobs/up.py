@@ -1,6 +1,5 @@
 """Everything at once on one machine: database, knowledge, web server and worker, until Ctrl-C."""
 
-import secrets
 import signal
 import socket
 import time
@@ -13,10 +12,9 @@ from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.bootstrap import Services
 from clara.jobs.children import Child
 from clara.jobs.preparing import fill, running_services
-from clara.settings import Settings, SettingsError, child_environment
+from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, SettingsError, child_environment
 
-# The demonstration's account: public on purpose, good for nothing but the stand-in on this machine.
-DEMO_ACCOUNT = "AC" + "0" * 32
+# Public on purpose, like the demonstration's account and key: good for nothing but the stand-in on this machine.
 DEMO_TOKEN = "demo-token-of-the-stand-in"  # noqa: S105
 START_PATIENCE_SECONDS = 30.0
 
@@ -33,8 +31,6 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: bool = False
         services.migrate()
         fill(services, say)
         extra = _demo(settings, say) if stand_in else {}
-        if settings.clara_pseudonym_key is None:
-            extra.setdefault("CLARA_PSEUDONYM_KEY", secrets.token_hex(32))
         _run_children(services, extra, say, stop)
         say("Stopping ...")
     say("Stopped.")
@@ -80,6 +76,8 @@ def _demo(settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
         "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
         "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
         "TWILIO_API_URL": twilio.url,
+        "CLARA_PSEUDONYM_KEY": SAMPLE_KEY,
+        "CLARA_ADDRESS_KEY": SAMPLE_KEY,
     }
 
 

@@ -1,70 +1,124 @@
 """The worker: takes the turns of stored messages, one of a sender at a time."""
 
+from collections.abc import Callable, Sequence
+
 import structlog
 
+from clara.adapters.postgres.desk import SET_ASIDE_AFTER
 from clara.adapters.postgres.engine import plain_url
 from clara.adapters.postgres.metrics import PostgresMetrics
-from clara.adapters.procrastinate.engine import Worker
+from clara.adapters.postgres.upkeep import PostgresUpkeep
+from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.bootstrap import Services
-from clara.conversation.journey import converse
-from clara.conversation.message import Reply, ReplyStatus
-from clara.conversation.ports import Case, Outgoing, Sender, TemporarySendError
-from clara.conversation.turns import message_of, take_turn
+from clara.conversation.journey import Tools, converse
+from clara.conversation.message import Message, Reply, ReplyStatus
+from clara.delivery.message import Case, Limit, Outgoing, Taken
+from clara.delivery.ports import (
+    LostAnswerError,
+    Sender,
+    StoreUnavailableError,
+    SupersededError,
+    TemporarySendError,
+    UnsealableError,
+)
+from clara.delivery.turns import Clerk, Converse, take_turn
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.measured import hand_on
 
-# A message that ended its worker twice is answered without embedder and database; if even that fails, with an apology.
-SAFE_AFTER = 2
+# A message that ended its worker twice is answered without embedder and database (desk.SET_ASIDE_AFTER); if even that fails,
+# with an apology.
 APOLOGISE_AFTER = 4
+# The text that a message over a limit is answered with.
+NOTICES = {
+    Limit.SENDER_MINUTE: "limit_minute",
+    Limit.SENDER_DAY: "limit_day",
+    Limit.EVERYONE_MINUTE: "busy",
+    Limit.EVERYONE_DAY: "busy",
+}
+# What a turn may meet without anything being wrong with the program: it is taken again.
+PUT_OFF = (TemporarySendError, LostAnswerError, SupersededError, StoreUnavailableError, UnsealableError)
 log = structlog.get_logger()
 
 
 class LocalSender:
     """The sender of the local channel: the page reads the reply from the outbox, so there is nothing to send."""
 
-    def send(self, outgoing: Outgoing) -> str | None:
+    def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
         """Take the message."""
-        del outgoing
+        del outgoing, timely
         return None
 
+    def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
+        """Know of nothing that was sent: there is nothing that could be sent twice."""
+        del outgoing
+        return ()
 
-def build_worker(services: Services) -> Worker:
-    """Build the worker of this process."""
-    desk, sender, store = services.desk(), build_sender(services), PostgresMetrics(services.engine.get())
 
-    def take(inbox_id: int, attempts: int) -> str:
+def build_worker(services: Services, converse_with: Converse | None = None) -> Worker:
+    """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
+    settings, engine = services.settings, services.engine.get()
+    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), build_sender(services))
+    store = PostgresMetrics(engine)
+
+    def take(inbox_id: int) -> str:
         try:
-            outcome = take_turn(inbox_id, desk, lambda case: answer(services, case, attempts), sender)
-        except TemporarySendError as error:
-            log.warning("reply not taken, trying again later", error=str(error), attempts=attempts)
+            outcome = take_turn(inbox_id, clerk)
+        except PUT_OFF as error:
+            log.warning("turn put off", error=type(error).__name__, reason=str(error))
             raise
         finally:
             hand_on(services.metrics, store, _kept)
-        log.info("turn taken", outcome=outcome, attempts=attempts)
+        log.info("turn taken", outcome=outcome)
         return outcome
 
-    return Worker(plain_url(str(services.database_url)), take)
+    upkeep = PostgresUpkeep(engine, services.sealer.get(), TurnScheduler().schedule)
+    return Worker(plain_url(str(services.database_url)), take, settings.clara_worker_turns, upkeep.run)
 
 
 def _kept(error: MetricsUnavailableError) -> None:
     log.warning("counters kept for later", error=str(error))
 
 
-def answer(services: Services, case: Case, attempts: int) -> Reply:
-    """Answer a message, more carefully the more often it failed before."""
-    if attempts >= APOLOGISE_AFTER:
+def answer(services: Services, case: Case) -> Reply:
+    """Answer a message, more carefully the more often it failed before. Raises StoreUnavailableError."""
+    if case.limit is not None:
+        return notice(services, case, case.limit)
+    if case.tries >= APOLOGISE_AFTER:
         language = case.previous_language or "es"
         return Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
-    tools = (services.safe_tools if attempts >= SAFE_AFTER else services.tools).get()
-    reply = converse(message_of(case), tools, first_contact=case.first_contact, previous_language=case.previous_language)
+    message = Message(case.incoming.text, case.incoming.media_types)
+    tools = _tools(services, case)
+    reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language)
     log.info(
         "message answered",
         status=reply.status.value,
         tier=reply.tier,
         language=reply.language,
+        attempts=case.tries,
         total_ms=round(reply.timings_ms["total"], 1),
     )
     return reply
+
+
+def notice(services: Services, case: Case, limit: Limit) -> Reply:
+    """Say that a message will not be answered, and what to do: it was over a limit."""
+    tools = services.safe_tools.get()
+    language = tools.detector.detect(case.incoming.text or "", case.previous_language)
+    log.info("message over a limit", reason=limit.value)
+    text = tools.say(language, NOTICES[limit])
+    if case.first_contact:
+        text = f"{tools.texts.say(language, 'first_contact', human='').strip()}\n\n{text}"
+    return Reply(text, ReplyStatus.LIMITED, language)
+
+
+def _tools(services: Services, case: Case) -> Tools:
+    if case.tries >= SET_ASIDE_AFTER:
+        return services.safe_tools.get()
+    first_try = case.tries == 0  # a message costs one share, however often its worker dies
+    if services.settings.pays_for_answers and first_try and not services.budget().spend(case.pseudonym):
+        log.info("answered without a paid model", reason="the day's share is used up")
+        return services.unaided_tools.get()
+    return services.tools.get()
 
 
 def build_sender(services: Services) -> Sender:
