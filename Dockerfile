@@ -50,7 +50,8 @@ RUN apt-get update \
     && rm -rf /usr/local/lib/python3.11/ensurepip/_bundled \
     && groupadd --gid 10001 clara \
     && useradd --uid 10001 --gid clara --no-log-init --no-create-home --home-dir /nonexistent \
-        --shell /usr/sbin/nologin clara
+        --shell /usr/sbin/nologin clara \
+    && install -d -o clara -g clara -m 0700 /var/lib/clara/spool
 
 COPY --from=builder /opt/venv /opt/venv
 
@@ -60,7 +61,8 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     OMP_NUM_THREADS=1 \
     MALLOC_ARENA_MAX=2 \
-    CLARA_HOST=0.0.0.0
+    CLARA_HOST=0.0.0.0 \
+    CLARA_SPOOL=/var/lib/clara/spool
 
 USER 10001:10001
 EXPOSE 8000
