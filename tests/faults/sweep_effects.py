@@ -18,6 +18,7 @@ from sqlalchemy import Engine, event
 from clara.delivery.message import Outgoing
 
 T = TypeVar("T")
+WRITES = re.compile(r"\b(?:update \w+(?: \w+)? set|update outbox|insert into|delete from)\b")
 VERB = re.compile(r"\b(insert into|update|delete from|select)\b", re.IGNORECASE)
 TABLE = re.compile(r"\b(inbox|outbox|turns|usage|procrastinate_\w+)\b")
 BEFORE, AFTER, TIMEOUT, KILL_BEFORE, KILL_AFTER = "before", "after", "time-out", "kill before", "kill after"
@@ -92,19 +93,22 @@ class Cursor(psycopg.Cursor[Any]):
         """Execute, or not."""
         held: Any = self.connection
         act = super().execute
-        return held.effects.met(_named(query), lambda: act(query, *args, **options), held.broken_off)
+        name = _named(query, at_once=held.autocommit)
+        return held.effects.met(name, lambda: act(query, *args, **options), held.broken_off)
 
     def executemany(self, query: Any, *args: Any, **options: Any) -> Any:
         """Execute many, or not."""
         held: Any = self.connection
         act = super().executemany
-        return held.effects.met(_named(query), lambda: act(query, *args, **options), held.broken_off)
+        return held.effects.met(_named(query, at_once=held.autocommit), lambda: act(query, *args, **options), held.broken_off)
 
 
-def _named(query: Any) -> str:
+def _named(query: Any, *, at_once: bool) -> str:
+    """Name a statement by what it does first; one that writes and is its own transaction commits as well."""
     text = query if isinstance(query, str) else query.decode() if isinstance(query, bytes) else query.as_string(None)
     verb, table = VERB.search(text), TABLE.search(text)
-    return f"{verb[1].lower()} {table[1]}" if verb and table else "ping"
+    name = f"{verb[1].lower()} {table[1]}" if verb and table else "ping"
+    return f"commit {name}" if at_once and WRITES.search(text) else name
 
 
 class Watch:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select, update
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
+from clara.adapters.postgres.sql import statement
 from clara.adapters.postgres.usage import count
 from clara.delivery.address import seal_address
 from clara.delivery.limits import Limits, admit
@@ -46,7 +46,7 @@ class PostgresInbox:
         row = self._row(incoming, name)
         try:
             with translated(), self._engine.begin() as connection:
-                made = connection.scalar(upsert(inbox).values(row).on_conflict_do_nothing().returning(inbox.c.id))
+                made = connection.scalar(statement("store_message"), row)
                 if made is None:
                     return False
                 if self._scheduled(connection, made, name, incoming):
@@ -62,15 +62,15 @@ class PostgresInbox:
             sender=storable(incoming.sender),
             recipient=storable(incoming.recipient),
         )
-        row = {
+        return {
             "message_sid": stored.sid,
             "channel": stored.channel,
             "pseudonym": name,
             "address": seal_address(stored, self._sealer),
             "body": None if stored.text is None else storable(stored.text),
             "media_types": [storable(kind) for kind in stored.media_types],
+            "received_at": stored.received_at,
         }
-        return row if stored.received_at is None else {**row, "received_at": stored.received_at}
 
     def _scheduled(self, connection: Connection, made: int, name: str, incoming: Incoming) -> bool:
         """Count the message, and say whether it gets a turn."""

@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import ARRAY, Connection, Engine, Row, Text, bindparam, func, select, update
-from sqlalchemy import case as when
+from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.inbox import Schedule
 from clara.adapters.postgres.schema import inbox, outbox
 from clara.adapters.postgres.search import storable
+from clara.adapters.postgres.sql import statement
 from clara.delivery.message import Report
 from clara.delivery.reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
 from clara.delivery.turns import WINDOW_SECONDS
@@ -20,27 +20,6 @@ from clara.delivery.turns import WINDOW_SECONDS
 LARGEST_NUMBER: Final = 2**63 - 1
 log = structlog.get_logger()
 
-# `clara.delivery.reports.merge` in SQL, for a report that takes its part forward or gives it its id; any other report
-# matches no row. Codes are compared byte by byte, as Python does it.
-_sid = bindparam("told_sid", type_=Text)
-_status = bindparam("told_status", type_=Text)
-_code = bindparam("told_code", type_=Text)
-_forward = (outbox.c.status == func.any(bindparam("behind", type_=ARRAY(Text)))) | (
-    (outbox.c.status == _status) & (func.coalesce(outbox.c.error_code, "").collate("C") < func.coalesce(_code, ""))
-)
-_ours = (outbox.c.provider_sid == _sid) & _forward
-_adopted = outbox.c.provider_sid.is_(None) & (_sid != func.all(outbox.c.superseded_sids))
-FORWARD: Final = (
-    update(outbox)
-    .where(outbox.c.id == bindparam("number"), _ours | _adopted)
-    .values(
-        status=when((_forward, _status), else_=outbox.c.status),
-        error_code=when((_forward, _code), else_=outbox.c.error_code),
-        provider_sid=_sid,
-        attempted_at=None,
-        updated_at=func.now(),
-    )
-)
 HELD: Final = (
     select(
         outbox,
@@ -87,7 +66,7 @@ class PostgresReports:
             "behind": list(PROGRESS[: PROGRESS.index(report.status)]),
         }
         with outages(), self._at_once.connect() as connection:
-            return bool(connection.execute(FORWARD, told).rowcount)
+            return bool(connection.execute(statement("forward_report"), told).rowcount)
 
     def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:
         row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
