@@ -148,6 +148,10 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
 
 def serve(services: Services) -> None:
     """Serve until SIGTERM or SIGINT."""
+    # Gunicorn forks what serves. A connection opened before would be shared by every child that comes after another, with the
+    # prepared statements, and the open transaction, of the one that died.
+    for engine in services.engine.reset():
+        engine.dispose()
     WebServer(services).run()
 
 

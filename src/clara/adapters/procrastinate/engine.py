@@ -15,7 +15,9 @@ import psycopg
 import structlog
 from procrastinate import App, JobContext, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException, ProcrastinateException
+from psycopg_pool import AsyncConnectionPool
 
+from clara.adapters.procrastinate.fencing import FencedJobs
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.adapters.procrastinate.retrying import Patience
 from clara.delivery.ports import StoreUnavailableError
@@ -112,14 +114,18 @@ class Worker:
                 await self._task
             except asyncio.CancelledError:
                 break
-            except (ProcrastinateException, OSError) as error:
+            except (ProcrastinateException, psycopg.OperationalError, OSError) as error:  # opening a pool is not translated
                 log.warning("worker lost the database", error=type(error).__name__)
                 await asyncio.sleep(RECONNECT_SECONDS)
-        upkeep.cancel()
-        await asyncio.gather(upkeep, return_exceptions=True)
+        await _end(upkeep)
 
     async def _work(self) -> None:
-        app = App(connector=PsycopgConnector(conninfo=self._url, min_size=1, max_size=4, timeout=5.0))
+        app = App(
+            connector=PsycopgConnector(
+                conninfo=self._url, pool_factory=_pool_without_check, min_size=1, max_size=4, timeout=5.0
+            )
+        )
+        app.job_manager = FencedJobs(app.connector)
         _task(app, self._noted, self._clock)
         recovery = Recovery(app, self._clock, self._ended, STALLED_AFTER_SECONDS)
         async with app.open_async():
@@ -136,8 +142,7 @@ class Worker:
                     delete_jobs="successful",
                 )
             finally:
-                recovering.cancel()
-                await asyncio.gather(recovering, return_exceptions=True)
+                await _end(recovering)
 
     def _noted(self, context: JobContext, inbox_id: int) -> str:
         try:
@@ -153,12 +158,25 @@ class Worker:
             await asyncio.sleep(UPKEEP_EVERY_SECONDS)
 
 
+async def _end(task: asyncio.Task[Any]) -> None:
+    """Cancel a task until it has ended: one cancellation can be lost when a wait inside the task ends at the same moment."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=1.0)
+
+
 def _task(app: App, take: Callable[[JobContext, int], str], clock: DatabaseClock) -> procrastinate.tasks.Task[Any, Any, Any]:
     @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=Patience(clock.now))
     def take_turn(context: JobContext, /, inbox_id: int, **_of_a_later_release: object) -> str:
         return take(context, inbox_id)
 
     return take_turn
+
+
+def _pool_without_check(*, check: object, **arguments: object) -> AsyncConnectionPool[Any]:
+    """Leave out the check that asks the server before every use: what fails is met by starting anew."""
+    del check
+    return AsyncConnectionPool(**arguments)  # type: ignore[arg-type]  # whatever the library gives its pool
 
 
 def _never(_context: JobContext, _inbox_id: int) -> str:
