@@ -1,0 +1,94 @@
+"""The stand-in for Twilio in a process of its own, so that it never dies and writes down everything that it sees."""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Any, Final
+
+from clara.adapters.scripted.twilio_callbacks import Manner, Reported, Reporter
+from clara.adapters.scripted.twilio_faults import Kind, Plan
+from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
+from clara.jobs.children import end_with_parent
+
+STATUSES: Final = ("sent", "delivered", "read")
+# Shares of the requests that go wrong when one sends, and when one lists.
+SENDING: Final = {
+    Kind.ACCEPT_THEN_CUT: 0.02,
+    Kind.ACCEPT_THEN_500: 0.01,
+    Kind.CUT: 0.01,
+    Kind.GARBAGE: 0.005,
+    Kind.TRUNCATED: 0.005,
+    Kind.RATE: 0.02,
+    Kind.ERROR: 0.01,
+    Kind.ACCEPT_SLOW: 0.01,
+}
+LISTING: Final = {Kind.CUT: 0.02, Kind.ERROR: 0.02, Kind.RATE: 0.01}
+LIST_LAG_SECONDS: Final = 1.0
+LONGEST_DELAY_SECONDS: Final = 0.5
+Write = Callable[[dict[str, Any]], None]
+
+
+class RecordingReporter(Reporter):
+    """Sends callbacks, and writes down what each said and what came back."""
+
+    def __init__(self, auth_token: str, manner: Manner, write: Write) -> None:
+        super().__init__(auth_token, manner)
+        self._write = write
+
+    async def _send(self, message: Reported, status: str) -> str:
+        began = monotonic()
+        outcome = await super()._send(message, status)
+        seconds = monotonic() - began
+        self._write({
+            "at": began, "seconds": seconds, "sid": message.sid, "status": status, "outcome": outcome,
+            "callback": message.callback,
+        })  # fmt: skip
+        return outcome
+
+
+def writing(path: Path) -> Write:
+    """Build what appends a line to a file."""
+    file = path.open("a", encoding="utf-8", buffering=1)
+    return lambda line: file.write(json.dumps(line) + "\n") and None
+
+
+def stand_in(account: str, token: str, folder: Path, seed: int | None) -> TwilioStandIn:
+    """Build the stand-in; with a seed it makes faults, shuffles and repeats callbacks."""
+    write = writing(folder / "taken.jsonl")
+
+    def taken(message: TakenMessage) -> None:
+        write({
+            "at": message.at, "sid": message.sid, "sender": message.sender, "recipient": message.recipient,
+            "body": message.body, "reply": message.reply,
+        })  # fmt: skip
+
+    made = TwilioStandIn(account, token, taken)
+    manner = Manner(STATUSES)
+    if seed is not None:
+        made.plan = Plan(seed, SENDING)
+        made.list_plan = Plan(seed + 1, LISTING)
+        made.list_lag = LIST_LAG_SECONDS
+        manner = Manner(STATUSES, shuffled=True, delay=LONGEST_DELAY_SECONDS, repeated=0.2, seed=seed)
+    made.callbacks = RecordingReporter(token, manner, writing(folder / "told.jsonl"))
+    return made
+
+
+def main() -> None:
+    """Serve until standard input closes or SIGTERM comes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--account", required=True)
+    parser.add_argument("--token", required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--seed", type=int, help="make faults; without it everything goes well")
+    chosen = parser.parse_args()
+    end_with_parent()
+    stand_in(chosen.account, chosen.token, chosen.folder, chosen.seed).serve(chosen.port)
+    Event().wait()
+
+
+if __name__ == "__main__":
+    main()
