@@ -87,6 +87,7 @@ class SpoolingInbox:
         self._spooling = spool.waiting() > 0
         self._appending = 0
         self._held = False
+        self._reachable = False  # the store answered since it was left
 
     def accept(self, incoming: Incoming) -> bool:
         """Keep the message; False when the store knew it already. Raises StoreUnavailableError when nothing can keep it."""
@@ -94,6 +95,11 @@ class SpoolingInbox:
 
     def delivery(self, report: Report) -> bool:
         """Keep the report; False when the store knows no such reply. Raises StoreUnavailableError when nothing can keep it."""
+        if self._spooling and self._reachable:  # reports need no order: they do not queue behind messages that are moved on
+            try:
+                return self._hands.result(lambda: self._store(report), self._timing.patience)
+            except StoreUnavailableError:
+                self._reachable = False
         return self._keep(report)
 
     def drain(self, probe: Callable[[], None], going: Callable[[], bool] = lambda: True) -> int:
@@ -115,6 +121,7 @@ class SpoolingInbox:
             try:
                 if self._spooling:
                     self._draining_hands.result(probe, DRAIN_PATIENCE_SECONDS)
+                    self._reachable = True
                 while self._spool.drain(move) > LAST_ONES:
                     pass  # what came meanwhile
                 self._go_back(move)
@@ -161,7 +168,7 @@ class SpoolingInbox:
 
     def _leave(self, error: StoreUnavailableError, appending: int = 0) -> None:
         with self._door:
-            left, self._spooling = not self._spooling, True
+            left, self._spooling, self._reachable = not self._spooling, True, False
             self._appending += appending
         if left:
             log.warning("store is away", reason=str(error))

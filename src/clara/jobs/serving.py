@@ -1,6 +1,9 @@
 """The web process: gunicorn with threads, and the worker beside it when it runs inline."""
 
+import ctypes
 import os
+import signal
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -29,6 +32,7 @@ from clara.settings import Settings
 from clara.web.app import Edge, create_app
 
 THREADS = 8
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 log = structlog.get_logger()
 WORKER_SEEN_WITHIN_SECONDS = 10
 
@@ -116,6 +120,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
             "graceful_timeout": 8,
             "loglevel": "warning",
             "control_socket_disable": True,
+            "post_fork": _end_with_arbiter,
             "post_worker_init": self._start_companions,
             "worker_exit": self._stop_companions,
         }
@@ -144,6 +149,15 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
             door.receiving.close()
             door.spool.close()
         self._services.close()
+
+
+def _end_with_arbiter(_arbiter: object, _process: object) -> None:
+    """Have the kernel end this process when gunicorn's arbiter is killed: an orphan holds the port and serves nobody.
+
+    Linux only; elsewhere gunicorn's own look, some seconds later, does it. What was acknowledged is stored.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def serve(services: Services) -> None:

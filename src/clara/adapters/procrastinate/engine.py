@@ -37,6 +37,9 @@ GRACE_SECONDS: Final = 8.0
 # with the library's default of 5 s, two quick messages were answered five seconds apart.
 POLL_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
+# The library's look for the next job is planned for the few jobs of a quiet hour: with 2,000 waiting it took 90 ms until the
+# server's statistics were renewed a minute later. Never sorting, it takes 1 ms with or without statistics.
+PLANNING: Final = "-c enable_sort=off"
 UPKEEP_EVERY_SECONDS: Final = 60.0
 
 log = structlog.get_logger()
@@ -120,9 +123,16 @@ class Worker:
         await _end(upkeep)
 
     async def _work(self) -> None:
+        # The pool asks ever more rarely for a database that is away; whether it is back is found out here, every second.
+        await (await psycopg.AsyncConnection.connect(self._url, connect_timeout=3)).close()
         app = App(
             connector=PsycopgConnector(
-                conninfo=self._url, pool_factory=_pool_without_check, min_size=1, max_size=4, timeout=5.0
+                conninfo=self._url,
+                pool_factory=_pool_without_check,
+                min_size=1,
+                max_size=4,
+                timeout=5.0,
+                kwargs={"options": PLANNING},
             )
         )
         app.job_manager = FencedJobs(app.connector)
