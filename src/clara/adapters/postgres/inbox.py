@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select, update
 
-from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
 from clara.adapters.postgres.sql import statement
@@ -16,7 +16,7 @@ from clara.adapters.postgres.usage import count
 from clara.delivery.address import seal_address
 from clara.delivery.limits import Limits, admit
 from clara.delivery.message import Incoming, LocalReply
-from clara.delivery.ports import Sealer, StoreUnavailableError
+from clara.delivery.ports import Sealer
 
 # Schedules the turn of an inbox row on the driver's own connection, inside its transaction: (connection, row id, pseudonym).
 Schedule = Callable[[Any, int, str], None]
@@ -44,15 +44,12 @@ class PostgresInbox:
         """
         name = pseudonym(self._key, incoming.sender)
         row = self._row(incoming, name)
-        try:
-            with translated(), self._engine.begin() as connection:
-                made = connection.scalar(statement("store_message"), row)
-                if made is None:
-                    return False
-                if self._scheduled(connection, made, name, incoming):
-                    self._schedule(connection.connection.driver_connection, made, name)
-        except DatabaseUnavailableError as error:
-            raise StoreUnavailableError(str(error)) from error
+        with outages(), self._engine.begin() as connection:
+            made = connection.scalar(statement("store_message"), row)
+            if made is None:
+                return False
+            if self._scheduled(connection, made, name, incoming):
+                self._schedule(connection.connection.driver_connection, made, name)
         return True
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
@@ -77,10 +74,9 @@ class PostgresInbox:
         if self._limits is None:
             return True
         admission = admit(count(connection, name, self._limits, incoming.received_at), self._limits)
-        if admission.limit is None:
-            return True
-        connection.execute(update(inbox).where(inbox.c.id == made).values(over_limit=admission.limit.value))
-        return admission.notice
+        if admission.limit is not None:
+            connection.execute(update(inbox).where(inbox.c.id == made).values(over_limit=admission.limit.value))
+        return admission.scheduled
 
     def reply_to(self, sid: str) -> LocalReply | None:
         """Give the reply to a message; None while there is none. Raises KeyError when the message is unknown."""
@@ -91,11 +87,8 @@ class PostgresInbox:
             .where(inbox.c.message_sid == storable(sid))
             .order_by(outbox.c.part)
         )
-        try:
-            with translated(), self._engine.connect() as connection:
-                rows = connection.execute(wanted).all()
-        except DatabaseUnavailableError as error:
-            raise StoreUnavailableError(str(error)) from error
+        with outages(), self._engine.connect() as connection:
+            rows = connection.execute(wanted).all()
         if not rows:
             raise KeyError(sid)
         if rows[0].body is None:

@@ -1,7 +1,5 @@
 """Counting messages and paid answers for the limits, in windows of a minute and of a day."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Final
@@ -9,12 +7,11 @@ from typing import Final
 from sqlalchemy import Connection, Engine
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.schema import usage
 from clara.adapters.postgres.sql import statement
 from clara.delivery.limits import Counts, Limits, reached
 from clara.delivery.message import Limit
-from clara.delivery.ports import StoreUnavailableError
 
 # Rows that everyone's count is spread over. Connections have neighbouring process numbers, so they hardly ever share one of so
 # many; adding all of them up costs nothing that shows (.8 ms for a count, as with one row). Sixteen connections that stored a
@@ -56,7 +53,7 @@ class PostgresBudget:
 
     def spend(self, pseudonym: str) -> bool:
         """Take one answer from both shares of the day, or from neither. Raises StoreUnavailableError."""
-        with _outages(), self._engine.connect() as connection:
+        with outages(), self._engine.connect() as connection:
             taken = bool(connection.scalar(statement("spend_answer"), {**self._shares, "pseudonym": pseudonym}))
             if taken:
                 connection.commit()
@@ -67,14 +64,5 @@ class PostgresBudget:
 
 def purge(engine: Engine) -> int:
     """Drop the windows older than two days; give how many rows went. Raises StoreUnavailableError."""
-    with _outages(), engine.begin() as connection:
+    with outages(), engine.begin() as connection:
         return connection.execute(statement("forget_usage"), {"days": KEPT_DAYS}).rowcount
-
-
-@contextmanager
-def _outages() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
