@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 from structlog.testing import capture_logs
+from tests.journeys.talking import until
 
 from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.reports import PostgresReports
@@ -239,6 +240,41 @@ def test_reports_at_the_same_time(engine: Engine, reports: PostgresReports) -> N
     assert stored(engine, read) == Part("read", None, "SM1")
     assert stored(engine, again) == Part(PENDING, None, None, ("SM1",), 1)
     assert len(jobs(engine)) == 1
+
+
+def test_a_part_that_is_held_keeps_no_other_waiting(engine: Engine, reports: PostgresReports) -> None:
+    """Reports are recorded together, but the one whose part another process has locked waits alone."""
+    held, free = store(engine, Part("sent", None, "SM1")), store(engine, Part("sent", None, "SM1"))
+    waiting = Thread(target=lambda: reports.delivery(report(held, ("read", None))))
+    blocked = text("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")
+    with engine.begin() as holder, engine.connect() as looking:
+        holder.execute(text("select from outbox where id = :number for update"), {"number": held})
+        waiting.start()
+        until(lambda: bool(looking.scalar(blocked)))
+        assert reports.delivery(report(free, ("read", None)))
+        assert waiting.is_alive()
+    waiting.join()
+    assert [stored(engine, number).status for number in (held, free)] == ["read", "read"]
+
+
+def test_a_strange_report_spoils_none_that_are_recorded_with_it(engine: Engine, reports: PostgresReports) -> None:
+    """Eight listeners tell of parts of their own, and each now and then of an id that belongs to another part."""
+    taken = store(engine, Part("sent", None, "SM1"))
+    parts = [[store(engine, Part()) for _ in range(20)] for _ in range(8)]
+    ignored: list[bool] = []
+
+    def listen(numbers: list[int]) -> None:
+        for number in numbers:
+            ignored.append(not reports.delivery(Report(number, f"SM1-{taken}", "delivered")))
+            assert reports.delivery(report(number, ("delivered", None)))
+
+    threads = [Thread(target=listen, args=(numbers,)) for numbers in parts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ignored == [True] * 160
+    assert {stored(engine, number) for numbers in parts for number in numbers} == {Part("delivered", None, "SM1")}
 
 
 def test_a_database_that_is_away_is_named() -> None:

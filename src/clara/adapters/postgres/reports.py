@@ -1,7 +1,9 @@
-"""Recording what the channel says became of a reply: one statement for nearly every report, a lock for the strange ones."""
+"""Recording what the channel says became of a reply: one statement for all that come at once, a lock for the strange ones."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Any, Final
 
 import structlog
@@ -32,6 +34,15 @@ HELD: Final = (
 )
 
 
+@dataclass(slots=True)
+class _Asked:
+    """A report that waits to be recorded with others."""
+
+    report: Report
+    tried: bool = False
+    recorded: bool = False
+
+
 class PostgresReports:
     """Implements delivery's DeliveryReports. `for_the_rate` tells the codes of failures that sending again may overcome."""
 
@@ -40,6 +51,8 @@ class PostgresReports:
         self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._schedule = schedule
         self._for_the_rate = for_the_rate
+        self._asked: deque[_Asked] = deque()
+        self._forwarding = Lock()
 
     def delivery(self, report: Report) -> bool:
         """Record a report; False when there is no such reply, or the status is unknown. Raises StoreUnavailableError."""
@@ -58,15 +71,38 @@ class PostgresReports:
             return False
 
     def _forward(self, report: Report) -> bool:
+        """Record the report together with those that others are reporting just now: whoever comes first does it for all.
+
+        False: it was not recorded, and has to be looked at alone.
+        """
+        asked = _Asked(report)
+        self._asked.append(asked)
+        with self._forwarding:
+            if not asked.tried:
+                self._forward_waiting()
+        return asked.recorded
+
+    def _forward_waiting(self) -> None:
+        group = [self._asked.popleft() for _ in range(len(self._asked))]
+        for one in group:
+            one.tried = True
+        recorded = self._recorded({one.report.outgoing_id: one.report for one in group})
+        for one in group:
+            one.recorded = one.report in recorded
+
+    def _recorded(self, reports: Mapping[int, Report]) -> Collection[Report]:
         told = {
-            "number": report.outgoing_id,
-            "told_sid": report.provider_sid,
-            "told_status": report.status,
-            "told_code": report.error_code,
-            "behind": list(PROGRESS[: PROGRESS.index(report.status)]),
+            "numbers": list(reports),
+            "sids": [report.provider_sid for report in reports.values()],
+            "statuses": [report.status for report in reports.values()],
+            "codes": [report.error_code for report in reports.values()],
+            "progress": list(PROGRESS),
         }
-        with outages(), self._at_once.connect() as connection:
-            return bool(connection.execute(statement("forward_report"), told).rowcount)
+        try:
+            with outages(), self._at_once.connect() as connection:
+                return {reports[number] for number in connection.scalars(statement("forward_reports"), told)}
+        except IntegrityError:  # another part is recorded under one of the ids
+            return ()
 
     def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:
         row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
