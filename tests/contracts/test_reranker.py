@@ -12,7 +12,8 @@ import pytest
 from clara.adapters.gemini.reranker import GeminiReranker
 from clara.adapters.gemini.transport import MAX_ANSWER_BYTES, GeminiTransport
 from clara.adapters.ranking.reranker import RERANK, Endpoint, EndpointReranker
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn, generation
+from clara.adapters.scripted.gemini_speech import generation
+from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara.retrieval.reranking import (
     HeuristicReranker,

@@ -5,7 +5,9 @@ httpx counts a timeout anew for every piece that arrives, so a server that sends
 
 import socket
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from queue import Empty, SimpleQueue
+from threading import Thread
 from time import perf_counter
 
 import httpcore
@@ -19,8 +21,8 @@ class AnswerTooLargeError(httpx.TransportError):
 def bounded_client(max_bytes: int, headers: Mapping[str, str] | None = None) -> httpx.Client:
     """Make a thread-safe client with one pool of connections, for requests that each carry a timeout.
 
-    A request's timeout is the time in seconds from asking for a connection to the last byte of the answer; only the
-    system's name resolution keeps its own limits. Compressed answers are neither asked for nor taken, because their size is
+    A request's timeout is the time in seconds from asking for a connection to the last byte of the answer, finding the
+    address included. Compressed answers are neither asked for nor taken, because their size is
     not known before they are unpacked. Proxies and certificates named in the environment are not used; redirects are not
     followed. Requests raise httpx.HTTPError.
     """
@@ -39,6 +41,40 @@ def reason_of(error: httpx.HTTPError) -> str:
     if isinstance(error, AnswerTooLargeError):
         return "answered with more than is taken"
     return f"could not be reached ({type(error).__name__})"
+
+
+# Gives the addresses of a host and port, within so many seconds. Raises httpcore.ConnectError and ConnectTimeout.
+Resolve = Callable[[str, int, float], list[str]]
+Lookup = Callable[[str, int], list[str]]
+
+
+def looked_up(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of a name, however long it takes. Raises OSError, UnicodeError."""
+    return [str(address[0]) for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -> list[str]:
+    """Give the addresses of a name within so many seconds. Raises httpcore.ConnectError and ConnectTimeout.
+
+    The system tries its name servers for half a minute, and cannot be interrupted: it is left to finish in a thread of its own,
+    which keeps no process from ending.
+    """
+    found: SimpleQueue[list[str] | OSError | UnicodeError] = SimpleQueue()
+
+    def look() -> None:
+        try:
+            found.put(lookup(host, port))
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+
+    Thread(target=look, name="resolving", daemon=True).start()
+    try:
+        addresses = found.get(timeout=seconds)
+    except Empty:
+        raise httpcore.ConnectTimeout("the name was not resolved in time") from None
+    if isinstance(addresses, list):
+        return addresses
+    raise httpcore.ConnectError("the name could not be resolved") from addresses
 
 
 class _DeadlineTransport(httpx.BaseTransport):
@@ -92,8 +128,9 @@ class _DeadlineTransport(httpx.BaseTransport):
 
 
 class _DeadlineBackend(httpcore.NetworkBackend):
-    def __init__(self) -> None:
+    def __init__(self, resolve: Resolve = resolved) -> None:
         self._backend = httpcore.SyncBackend()
+        self._resolve = resolve
 
     def connect_tcp(
         self,
@@ -103,10 +140,7 @@ class _DeadlineBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        try:
-            addresses = [address[0] for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        except (OSError, UnicodeError) as error:
-            raise httpcore.ConnectError("the name could not be resolved") from error
+        addresses = self._resolve(host, port, _left(timeout))
         refused = httpcore.ConnectError("the name has no address")
         # One by one: given the name, the system would start the time anew with each of its addresses.
         for address in addresses:

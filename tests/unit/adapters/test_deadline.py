@@ -4,13 +4,14 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from time import perf_counter
 
+import httpcore
 import httpx
 import pytest
 
-from clara.adapters.deadline import AnswerTooLargeError, bounded_client, reason_of
+from clara.adapters.deadline import AnswerTooLargeError, bounded_client, reason_of, resolved
 
 
 class Server(ThreadingHTTPServer):
@@ -88,3 +89,29 @@ def test_a_name_that_nobody_has_is_a_failed_connection() -> None:
     with bounded_client(1_000) as client, pytest.raises(httpx.NetworkError) as caught:
         client.get(f"http://{'a' * 64}.invalid/", timeout=1)
     assert reason_of(caught.value) == "could not be reached (NetworkError)"
+
+
+def test_finding_an_address_ends_at_the_deadline() -> None:
+    """Name servers that do not answer hold nobody for the half minute that the system tries them."""
+    never = Event()
+
+    def lookup(_host: str, _port: int) -> list[str]:
+        never.wait(30)
+        return []
+
+    started = perf_counter()
+    with pytest.raises(httpcore.ConnectTimeout):
+        resolved("example.org", 443, 0.2, lookup)
+    assert perf_counter() - started < 5
+    never.set()
+
+
+def test_a_name_without_an_address_is_a_failure_to_connect() -> None:
+    """What the system says of a name comes back under one name."""
+
+    def lookup(_host: str, _port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+
+    with pytest.raises(httpcore.ConnectError):
+        resolved("example.invalid", 443, 5.0, lookup)
+    assert "127.0.0.1" in resolved("127.0.0.1", 80, 5.0)

@@ -12,7 +12,16 @@ from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.retrieval.reranking import RerankerUnavailableError
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[2] / "data" / "gemini_wire"
+RECORDED = {
+    "prompt_blocked": "vertexai__unary-failure-prompt-blocked-safety-with-message",
+    "only_feedback": "googleai__unary-failure-only-prompt-feedback",
+    "stopped_for_safety": "googleai__unary-failure-finish-reason-safety",
+    "no_content": "googleai__unary-failure-with-message-no-content",
+    "thinking": "googleai__unary-success-thinking-reply-thought-summary",
+    "wrong_key": "googleai__unary-failure-api-key",
+    "quota_exceeded": "vertexai__unary-failure-quota-exceeded",
+}
 KEY = "test-key"
 QUESTION = "cuánto tarda la cita"
 TEXTS = ["El pago son doce euros.", "La cita tarda diez minutos.", "La cita se pide por internet."]
@@ -45,7 +54,7 @@ def gemini(served: Gemini) -> Gemini:
 
 
 def recorded(name: str, **changes: object) -> bytes:
-    document = json.loads((DATA / f"gemini_{name}.json").read_text("utf-8"))
+    document = json.loads((DATA / f"{RECORDED[name]}.json").read_text("utf-8"))
     if changes:
         document["candidates"][0] |= changes
     return json.dumps(document).encode()
@@ -124,6 +133,14 @@ def test_a_wait_beyond_the_deadline_is_not_waited(gemini: Gemini) -> None:
         GeminiReranker(transport, "m").scores(QUESTION, TEXTS)
     assert (len(gemini.server.requests), gemini.waits) == (1, [])
     transport.close()
+
+
+def test_identity_data_stays_here(gemini: Gemini) -> None:
+    """The question is rated against without the numbers that say who asks."""
+    gemini.reranker.scores("mi NIE es X1234567L, ¿cuánto tarda la cita?", TEXTS)
+    sent = json.dumps(gemini.server.requests[0].document, ensure_ascii=False)
+    assert "1234567" not in sent
+    assert "cuánto tarda la cita" in sent
 
 
 def test_gemini_is_asked_for_ratings_and_told_that_passages_are_data(gemini: Gemini) -> None:

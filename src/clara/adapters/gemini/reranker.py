@@ -8,6 +8,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clara.adapters.gemini.transport import GeminiTransport, GeminiUnavailableError
+from clara.conversation.masking import masked
 from clara.retrieval.reranking import RerankerUnavailableError, in_order
 
 BEST_SCORE = 10
@@ -31,7 +32,7 @@ _RATINGS = TypeAdapter(list[_Rating])
 
 
 class GeminiReranker:
-    """Implements retrieval's TextScorer with scores from 0 to 10. `name` is the model's."""
+    """Implements retrieval's TextScorer with scores from 0 to 10. `name` is the model's. Identity data stays here."""
 
     def __init__(self, transport: GeminiTransport, model: str) -> None:
         self._transport = transport
@@ -42,13 +43,17 @@ class GeminiReranker:
         if not texts:
             return []
         try:
-            answer = self._transport.generate(self.name, _prompt(question, texts), _config(len(texts)))
-            ratings = _RATINGS.validate_json(answer)
+            ratings = self._transport.generate(self.name, _prompt(masked(question), texts), _config(len(texts)), _ratings)
         except GeminiUnavailableError as error:
             raise RerankerUnavailableError(str(error)) from error
-        except ValidationError as error:
-            raise RerankerUnavailableError("answered with something else than ratings") from error
         return in_order(((rating.index, rating.score) for rating in ratings), len(texts))
+
+
+def _ratings(answer: str) -> list[_Rating]:
+    try:
+        return _RATINGS.validate_json(answer)
+    except ValidationError as error:
+        raise GeminiUnavailableError("answered with something else than ratings") from error
 
 
 def _prompt(question: str, texts: Sequence[str]) -> str:

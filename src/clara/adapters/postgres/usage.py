@@ -62,6 +62,19 @@ class PostgresBudget:
         return taken
 
 
+class PostgresAllowance:
+    """Implements the guards' Allowance: so many calls of a provider a day, counted for all processes together."""
+
+    def __init__(self, engine: Engine, provider: str, per_day: int) -> None:
+        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._asked = {"scope": f"calls:{provider}", "per_day": per_day}
+
+    def spend(self) -> bool:
+        """Take one of the day's calls; False when none is left. Raises StoreUnavailableError."""
+        with outages(), self._at_once.connect() as connection:
+            return connection.execute(statement("spend_call"), self._asked).scalar() is not None
+
+
 def purge(engine: Engine) -> int:
     """Drop the windows older than two days; give how many rows went. Raises StoreUnavailableError."""
     with outages(), engine.begin() as connection:

@@ -1,25 +1,28 @@
 """A stand-in for served models: it speaks the wire formats of Gemini and of reranking endpoints, and fails as it is told.
 
-It scores a text by the share of the question's words that the text has: poor, but the same every time.
+It scores a text by the share of the question's words that the text has: poor, but the same every time. What it says as Gemini
+is in `gemini_speech`, how it fails as Gemini in `gemini_faults`.
 """
 
 import json
 import re
 import socket
 import struct
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlsplit
+
+from clara.adapters.scripted.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
+from clara.adapters.scripted.overlapping import overlap
 
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
 DRIP_SECONDS = 0.02
 LONGEST_HANG_SECONDS = 60.0
-
-Document = Mapping[str, Any]
 
 
 class Manner(StrEnum):
@@ -56,10 +59,13 @@ class ModelRequest:
 class ModelStandIn:
     """The state of the stand-in. `url` is its address once it serves; `faults` are given first, one a request.
 
-    With an `api_key`, a request must carry it, as a bearer token or in Gemini's header.
+    When they are used up, every request gets the `standing` fault, if there is one. `write` gives the text for an instruction
+    and a page. With an `api_key`, a request must carry it, as a bearer token or in Gemini's header.
     """
 
     api_key: str = ""
+    write: Write = quote
+    standing: ModelFault | None = None
     url: str = ""
     requests: list[ModelRequest] = field(default_factory=list)
     faults: list[ModelFault] = field(default_factory=list)
@@ -74,7 +80,7 @@ class ModelStandIn:
         class Handler(_Handler):
             state = stand_in
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.server = _Server(("127.0.0.1", port), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         # Closing waits for the next poll.
         Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -91,7 +97,7 @@ class ModelStandIn:
         """Remember a request; give the fault that it shall get."""
         with self.lock:
             self.requests.append(request)
-            return self.faults.pop(0) if self.faults else None
+            return self.faults.pop(0) if self.faults else self.standing
 
     def answer(self, request: ModelRequest) -> tuple[int, Document]:
         """Give status and JSON for a request."""
@@ -100,40 +106,16 @@ class ModelStandIn:
             return 401, _error(401, "UNAUTHENTICATED", "The key is not valid.")
         for pattern, speak in ROUTES.items():
             if re.search(pattern, request.path):
-                return 200, speak(request.document)
+                return 200, speak(request.document, self.write)
         return 404, _error(404, "NOT_FOUND", "There is nothing at this address.")
 
 
-def overlap(question: str, text: str) -> float:
-    """Give the share (0..1) of the question's words that the text has; 0 for a question without words."""
-    asked, held = (set(re.findall(r"\w+", words.casefold())) for words in (question, text))
-    return len(asked & held) / len(asked) if asked else 0.0
-
-
-def _generate(document: Document) -> Document:
-    """Rate the passages of a prompt that is one JSON object with a question and passages."""
-    prompt = json.loads(document["contents"][0]["parts"][0]["text"])
-    passages: Sequence[Document] = prompt["passages"]
-    ratings = [{"index": held["index"], "score": 10 * overlap(prompt["question"], held["text"])} for held in passages]
-    return generation(json.dumps(ratings))
-
-
-def generation(text: str, finish_reason: str = "STOP") -> Document:
-    """Wrap a text as Gemini's answer to generateContent."""
-    return {
-        "candidates": [
-            {"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": finish_reason, "index": 0},
-        ],
-        "modelVersion": "stand-in",
-    }
-
-
-def _rank(document: Document) -> Document:
+def _rank(document: Document, _write: Write) -> Document:
     scores = [overlap(document["query"]["text"], passage["text"]) for passage in document["passages"]]
     return {"rankings": [{"index": index, "logit": scores[index]} for index in _best_first(scores)]}
 
 
-def _rerank(document: Document) -> Document:
+def _rerank(document: Document, _write: Write) -> Document:
     scores = [overlap(document["query"], text) for text in document["documents"]]
     return {"results": [{"index": index, "relevance_score": scores[index]} for index in _best_first(scores)]}
 
@@ -142,11 +124,21 @@ def _best_first(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 
-ROUTES: Mapping[str, Callable[[Document], Document]] = {
-    r"^/v1beta/models/[^/:]+:generateContent$": _generate,
+ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
+    r"^/v1beta/models/[^/:]+:generateContent$": generate,
+    r"^/v1beta/models/[^/:]+:batchEmbedContents$": embed,
+    r"^/v1beta/models/[^/:]+:embedContent$": embed_one,
+    r"^/v1beta/models/[^/:]+:countTokens$": count_tokens,
     r"/ranking$": _rank,
     r"/rerank$": _rerank,
 }
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Stay quiet about a client that hangs up, as a fault is meant to make it."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -22,6 +22,7 @@ from aiohttp import web
 
 from clara.adapters.scripted.twilio_callbacks import Manner, Reported, Reporter
 from clara.adapters.scripted.twilio_faults import TAKING, Fault, Kind, Plan
+from clara.adapters.scripted.twilio_media import MEDIUM, STORE, Media
 
 MESSAGES: Final = re.compile(r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages\.json$")
 MAX_BODY: Final = 1_600
@@ -64,6 +65,7 @@ class TwilioStandIn:
     list_lag: float = 0.0
     manner: InitVar[Manner | None] = None
     callbacks: Reporter = field(init=False)
+    media: Media = field(default_factory=Media)
 
     def __post_init__(self, manner: Manner | None) -> None:
         self.callbacks = Reporter(self.auth_token, manner or Manner())
@@ -77,8 +79,8 @@ class TwilioStandIn:
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         body = await request.read()
-        if (refusal := self._refusal(request)) is not None:
-            return refusal
+        if (answered := self._without_message(request)) is not None:
+            return answered
         if request.method == "GET":
             fault = _next(self.list_faults, self.list_plan)
             return _json(200, self._page(request)) if fault is None else await _spoilt(request, fault, self._page(request))
@@ -91,8 +93,13 @@ class TwilioStandIn:
         resource = self._resource(self._take(form))
         return _json(201, resource) if fault is None else await _spoilt(request, fault, resource)
 
+    def _without_message(self, request: web.BaseRequest) -> web.Response | None:
+        """Give a medium or a refusal; None when the request is about messages."""
+        stored = self.media.answer(request) if request.path.startswith(STORE) else None
+        return stored or self._refusal(request) or self.media.answer(request)
+
     def _refusal(self, request: web.BaseRequest) -> web.Response | None:
-        path = MESSAGES.match(request.path)
+        path = MESSAGES.match(request.path) or MEDIUM.match(request.path)
         expected = base64.b64encode(f"{self.account_sid}:{self.auth_token}".encode()).decode()
         if path is None or path[1] != self.account_sid or request.method not in {"GET", "POST"}:
             return _error(404, 20404, "The requested resource was not found")

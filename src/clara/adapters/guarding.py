@@ -1,0 +1,162 @@
+"""What stands between us and a provider that may fail: one more try, a day's allowance, counting; wrapped around a call.
+
+A guard has the signature of what it wraps, so guards can be put around each other in any order. They know nothing of what is
+asked: the same guards serve writing, transcribing and embedding, through whatever SDK.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from threading import Lock
+from time import perf_counter, sleep
+from typing import Final, Protocol, TypeVar
+
+from clara.delivery.ports import StoreUnavailableError
+
+# A person waits for the answer: a quota that opens later than this is as good as closed.
+LONGEST_RETRY_SECONDS: Final = 2.0
+# Of a hundred calls ten may be tried again: enough for bumps, and too few to double the load of a provider that is down.
+RETRY_SHARE: Final = 0.1
+# Retries that may be made before calls have earned any, so that the first call of a process may have one.
+RETRY_RESERVE: Final = 5.0
+
+Answer = TypeVar("Answer")
+
+
+class Outcome(StrEnum):
+    """What came of a call."""
+
+    ANSWERED = "answered"
+    FAILED = "failed"
+    """The provider does not work, or cannot be reached."""
+    DECLINED = "declined"
+    """The provider works, and will not serve this one request."""
+    AWAY = "away"
+    """Not asked: it is kept away from after failures, or because it said so."""
+    SPENT = "spent"
+    """Not asked: the day's allowance is used up, or could not be counted."""
+
+
+class ProviderUnavailableError(Exception):
+    """A provider gave no usable answer. The message is a short reason without a word of what was asked.
+
+    `retry_seconds` is how long the provider asks to wait before another try, None when it does not say.
+    """
+
+    def __init__(self, reason: str, retry_seconds: float | None = None, outcome: Outcome = Outcome.FAILED) -> None:
+        super().__init__(reason)
+        self.retry_seconds = retry_seconds
+        self.outcome = outcome
+
+
+class Guard(Protocol):
+    """Calls with the seconds that are left, and gives the answer. Raises ProviderUnavailableError, as the call does."""
+
+    def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
+        """Call, or do not."""
+        ...
+
+
+class Allowance(Protocol):
+    """So many calls a day. Raises StoreUnavailableError."""
+
+    def spend(self) -> bool:
+        """Take one call; False when none is left."""
+        ...
+
+
+def guarded(*guards: Guard) -> Guard:
+    """Put guards around each other, the first outermost; without any, calls go through."""
+
+    def ask(call: Callable[[float], Answer], seconds: float) -> Answer:
+        for guard in reversed(guards):
+            call = partial(guard, call)
+        return call(seconds)
+
+    return ask
+
+
+class Retries:
+    """How many more tries a process may make: each call earns a share of one, up to the reserve. Thread-safe."""
+
+    def __init__(self, share: float = RETRY_SHARE, reserve: float = RETRY_RESERVE) -> None:
+        self._share = share
+        self._reserve = reserve
+        self._left = reserve
+        self._lock = Lock()
+
+    def earn(self) -> None:
+        """Count a call."""
+        with self._lock:
+            self._left = min(self._reserve, self._left + self._share)
+
+    def spend(self) -> bool:
+        """Take one try; False when none is left."""
+        with self._lock:
+            # A sum of tenths misses the whole number by a hair.
+            if self._left < 1 - 1e-9:
+                return False
+            self._left -= 1
+            return True
+
+
+class Retrying:
+    """Tries once more, after the short wait that the provider itself asks for, while time and retries are left."""
+
+    def __init__(
+        self, retries: Retries, wait: Callable[[float], None] = sleep, clock: Callable[[], float] = perf_counter
+    ) -> None:
+        self._retries = retries
+        self._wait = wait
+        self._clock = clock
+
+    def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
+        """Call at most twice within the time."""
+        until = self._clock() + seconds
+        self._retries.earn()
+        try:
+            return call(seconds)
+        except ProviderUnavailableError as error:
+            pause = error.retry_seconds
+            if pause is None or pause > min(LONGEST_RETRY_SECONDS, until - self._clock()) or not self._retries.spend():
+                raise
+        self._wait(pause)
+        return call(until - self._clock())
+
+
+class Allowing:
+    """Calls only while the day's allowance lasts; money is not spent where it cannot be counted."""
+
+    def __init__(self, allowance: Allowance, clock: Callable[[], float] = perf_counter) -> None:
+        self._allowance = allowance
+        self._clock = clock
+
+    def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
+        """Take one of the day's calls, and make it in the time that counting leaves."""
+        until = self._clock() + seconds
+        try:
+            allowed = self._allowance.spend()
+        except StoreUnavailableError as error:
+            raise ProviderUnavailableError("was not asked: its calls cannot be counted now", None, Outcome.SPENT) from error
+        if not allowed:
+            raise ProviderUnavailableError("was not asked: the day's calls are used up", None, Outcome.SPENT)
+        return call(until - self._clock())
+
+
+class Counting:
+    """Tells what came of each call: the outcome, why there is no answer, and the milliseconds it took."""
+
+    def __init__(self, tell: Callable[[Outcome, str | None, float], None], clock: Callable[[], float] = perf_counter) -> None:
+        self._tell = tell
+        self._clock = clock
+
+    def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
+        """Call, and change nothing."""
+        started = self._clock()
+        try:
+            answer = call(seconds)
+        except ProviderUnavailableError as error:
+            self._tell(error.outcome, str(error), (self._clock() - started) * 1000)
+            raise
+        self._tell(Outcome.ANSWERED, None, (self._clock() - started) * 1000)
+        return answer
