@@ -1,6 +1,8 @@
 """What every Embedder promises."""
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.retrieval.dict_memory import DictMemory
 
+from clara.adapters.gemini.embedder import GeminiEmbedder
+from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.local.embedder import LocalEmbedder
+from clara.adapters.scripted.model_server import ModelStandIn
 from clara.retrieval.memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
 from clara.retrieval.remembered import RememberingEmbedder, digest_of
@@ -20,15 +25,44 @@ REMEMBERED = {
     for role in ("query", "passage")
     for text, vector in zip(KNOWN, LOCAL.embed(KNOWN, role), strict=True)
 }
+
+
+def legacy_client(url: str) -> tuple[Any, Embedder] | None:
+    """Open the ended SDK's client and embedder; None where the extra is not installed."""
+    try:
+        from clara.adapters.gemini_legacy.client import LegacyClient  # noqa: PLC0415  an extra
+        from clara.adapters.gemini_legacy.embedder import LegacyEmbedder  # noqa: PLC0415
+    except ImportError:
+        return None
+    client = LegacyClient("key", deadline_seconds=30, base_url=url)
+    return client, LegacyEmbedder(client, "gemini-embedding-001")
+
+
+SERVER = ModelStandIn("key").serve()
+GEMINI = GeminiTransport("key", deadline_seconds=30, base_url=SERVER.url)
+LEGACY = legacy_client(SERVER.url)
 EMBEDDERS = {
+    "gemini": GeminiEmbedder(GEMINI, "gemini-embedding-001"),
+    **({"legacy": LEGACY[1]} if LEGACY else {}),
     "local": LOCAL,
     "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
     "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),
 }
 
 
-@pytest.fixture(params=sorted(EMBEDDERS))
+@pytest.fixture(scope="module", autouse=True)
+def _closing() -> Iterator[None]:
+    yield
+    GEMINI.close()
+    if LEGACY:
+        LEGACY[0].close()
+    SERVER.close()
+
+
+@pytest.fixture(params=sorted({*EMBEDDERS, "legacy"}))
 def embedder(request: pytest.FixtureRequest) -> Embedder:
+    if request.param not in EMBEDDERS:
+        pytest.skip("the extra gemini-legacy is not installed: pip install 'clara[gemini-legacy]'")
     return EMBEDDERS[request.param]
 
 

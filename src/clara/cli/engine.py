@@ -63,7 +63,7 @@ def drop(name: str) -> None:
 
 @click.group()
 def index() -> None:
-    """Look at the search index."""
+    """Look at the search index, and change the model that it is searched by."""
 
 
 @index.command()

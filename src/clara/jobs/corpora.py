@@ -52,7 +52,11 @@ def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cu
         passages += passages_of_document(
             document, name, counter=counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
         )
-    return ingest(name, passages, services.passages(chosen), services.memorising_embedder(), progress=progress)
+    embedder = services.filling(name)
+    store = services.passages(chosen, embedder)
+    report = ingest(name, passages, store, services.memorising_embedder(embedder), progress=progress)
+    services.adopt(name, embedder)
+    return report
 
 
 def table(services: Services) -> list[str]:
@@ -85,8 +89,9 @@ class Recall:
 def recall(services: Services, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
     """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
     services.passages().profile_of(name)
-    index = services.index(Profile(dense=1.0, lexical=0.0))
-    vectors = services.passages().sampled_vectors(name, sample)
+    embedder = services.embedders.asking(services.served_model(name))
+    index = services.index(Profile(dense=1.0, lexical=0.0), embedder)
+    vectors = services.passages(embedder=embedder).sampled_vectors(name, sample)
     found, wanted = 0, 0
     for number, vector in enumerate(vectors, 1):
         query = Query("", name, limit=10, vector=tuple(vector))

@@ -117,7 +117,7 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
 
 
 def _plan(services: Engine, query: Query) -> list[str]:
-    embedder = services.embedder.get()
+    embedder = services.embedders.asking(services.served_model(query.corpus))
     profile = services.profile(services.passages().profile_of(query.corpus))
-    lines = services.index(profile).plan(query, embedder.embed([query.text], "query")[0])
+    lines = services.index(profile, embedder).plan(query, embedder.embed([query.text], "query")[0])
     return [VECTOR.sub("'[…]'", line) for line in lines]

@@ -2,7 +2,8 @@
 
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
-from clara.adapters.postgres.passages import NameTakenError, UnknownCorpusError
+from clara.adapters.postgres.passages import UnknownCorpusError
+from clara.adapters.postgres.spaces import NameTakenError
 from clara.conversation.texts import TextsError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
@@ -12,6 +13,7 @@ from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
 from clara.jobs.explaining import UnknownTurnError
+from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.searching import BatchError
@@ -28,9 +30,11 @@ from clara.settings import SettingsError
 
 MENDABLE = (
     BatchError,
+    BusyIndexError,
     ChunkingError,
     CorpusNameError,
     EmbeddingMemoryUnavailableError,
+    IncompleteIndexError,
     IndexUnavailableError,
     InvalidQueryError,
     MessagesUnavailableError,

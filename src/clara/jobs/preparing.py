@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Literal
 
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
 from clara.bootstrap import Services, open_services
 from clara.ingestion.journey import STEP, Progress, Report, ingest
+from clara.ingestion.planning import plan_changes, text_digest_of
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.embedding import LenientEmbedder
+from clara.retrieval.ports import Embedder
 from clara.settings import Settings, resources
 
 Say = Callable[[str], None]
@@ -37,8 +41,19 @@ def ensure_corpus(services: Services, say: Say) -> None:
     Raises OutdatedCorpusError, DataError, StoreUnavailableError.
     """
     report = fill(services, say, dry_run=services.server is None)
-    if report.dry_run and (report.written or report.dropped):
+    if report.dry_run and (report.written or report.dropped) and _outdated(services):
         raise OutdatedCorpusError
+
+
+def _outdated(services: Services) -> bool:
+    """Whether the corpus says something else than data/. That vectors are missing makes no figure wrong."""
+    wanted = services.knowledge.get().passages
+    store = services.passages(embedder=services.filling(CORPUS))
+    stored = store.stored(CORPUS)
+    if stored.profile != store.profile.name:
+        return True
+    assumed = {passage.id: text_digest_of(passage) for passage in wanted}
+    return not plan_changes(replace(stored, vectors={**assumed, **stored.vectors}), wanted).empty
 
 
 @contextmanager
@@ -91,18 +106,33 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
 
 
 def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
-    """Make the corpus hold exactly what data/ says. Raises DataError before anything is written."""
+    """Make the corpus hold exactly what data/ says. Raises DataError before anything is written.
+
+    A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
+    """
     passages = services.knowledge.get().passages
+    embedder = _embedder(services, say)
     report = ingest(
         CORPUS,
         passages,
-        services.passages(),
-        services.passage_embedder(),
+        services.passages(embedder=embedder),
+        services.passage_embedder(embedder),
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )
+    if not dry_run:
+        services.adopt(CORPUS, embedder)
     say(str(report))
     return report
+
+
+def _embedder(services: Services, say: Say) -> Embedder:
+    embedder = services.filling(CORPUS)
+    if embedder.model == services.embedder.get().model:
+        return embedder
+    return LenientEmbedder(
+        embedder, lambda error: say(f"Texts that are new have no vectors yet: {error}. Later, run `clara ingest` again.")
+    )
 
 
 def _announcing(say: Say) -> Progress:

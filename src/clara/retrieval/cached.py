@@ -99,7 +99,7 @@ def cached(retrieve: Retrieve, memory: ResultMemory, embedder: Embedder, version
 
     def _asked(query: Query, address: _Address, looking: float) -> Found:
         started = perf_counter()
-        vector = _embedded(query, embedder) if memory.questions else query.vector
+        vector = _embedded(query, embedder) if memory.questions else _carried(query, embedder)
         embedding = _since(started)
         near = _nearest(query, vector, address, memory)
         looking += _since(started) - embedding
@@ -107,7 +107,7 @@ def cached(retrieve: Retrieve, memory: ResultMemory, embedder: Embedder, version
             memory.count(Event.SEMANTIC)
             return _remembered(near, "semantic", {"embed": embedding, "cache": looking})
         memory.count(Event.MISS)
-        found = retrieve(replace(query, vector=None if vector is None else tuple(vector)))
+        found = retrieve(replace(query, vector=None if vector is None else tuple(vector), model=embedder.model))
         writing = perf_counter()
         if found.complete and found.status is not Status.OUTAGE and version(query.corpus) == address.version:
             _remember(query, vector, address, found, memory)
@@ -126,13 +126,17 @@ def _remembered(found: Found, how: str, timings: Mapping[str, float]) -> Found:
 
 
 def _embedded(query: Query, embedder: Embedder) -> Vector | None:
-    if query.vector is not None:
-        return query.vector
+    if (carried := _carried(query, embedder)) is not None:
+        return carried
     try:
         (vector,) = embedder.embed([query.text], "query")
     except EmbedderUnavailableError:
         return None  # the search itself finds out, and says so
     return vector
+
+
+def _carried(query: Query, embedder: Embedder) -> Vector | None:
+    return query.vector if query.model in {"", embedder.model} else None
 
 
 def _nearest(query: Query, vector: Vector | None, address: _Address, memory: ResultMemory) -> Found | None:
@@ -157,7 +161,8 @@ def _remember(query: Query, vector: Vector | None, address: _Address, found: Fou
 def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _Address:
     namespace = Fingerprint(version, model, memory.configuration).namespace
     # Every field but the vector, which follows from the text: a field that is added later is part of the key at once.
-    others = {field.name: _plain(getattr(query, field.name)) for field in fields(query) if field.name not in {"text", "vector"}}
+    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model"}]
+    others = {name: _plain(getattr(query, name)) for name in told}
     partition = memory.keys.key(namespace, json.dumps(others, sort_keys=True))
     return _Address(version, memory.keys.key(partition, _normalised(query.text)), partition)
 

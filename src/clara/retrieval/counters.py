@@ -16,6 +16,8 @@ OUTAGES = "outages"  # by tier
 FAILURES = "failures"  # by part
 REFUSALS = "refusals"
 RELAXED = "relaxed"
+MODEL_CALLS = "model_calls"  # by part and outcome
+MODEL_MS = "model_ms"  # by part, of the calls that were answered
 STAGE_BUCKETS = "stage_buckets"  # by stage and upper bound; each retrieval is in one bucket of a stage
 STAGE_MS = "stage_ms"  # by stage
 
@@ -120,6 +122,7 @@ def summary(counters: Counters) -> dict[str, object]:
         "failures": _by_label(counters, FAILURES),
         "cache": layers,
         "cache_events": _by_label(counters, CACHE_EVENTS),
+        "model_calls": _by_labels(counters, MODEL_CALLS),
         "rates": {
             "found": _share(statuses.get("found", 0), served),
             "cache_hit": _share(sum(count for layer, count in layers.items() if layer != "none"), served),
@@ -135,6 +138,14 @@ def _by_label(counters: Counters, name: str, place: int = 0) -> dict[str, int]:
         if series.name == name:
             summed[series.labels[place]] = summed.get(series.labels[place], 0) + int(value)
     return summed
+
+
+def _by_labels(counters: Counters, name: str) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for series, value in sorted(counters.items()):
+        if series.name == name:
+            found.setdefault(series.labels[0], {})[series.labels[1]] = int(value)
+    return found
 
 
 def _share(part: int, whole: int) -> float:

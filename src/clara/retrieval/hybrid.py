@@ -10,7 +10,7 @@ from clara.retrieval.collections import Gathered
 from clara.retrieval.diversity import diversity
 from clara.retrieval.embedding import embedded
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
-from clara.retrieval.ports import Embedder, HybridIndex, Vector
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
 
 TIER = "pgvector"
 
@@ -30,20 +30,37 @@ def as_asked(query: Query, _vector: Vector | None) -> Query:
     return query
 
 
+def by_vectors_of(embedder: Embedder, understand: Understand) -> Understand:
+    """Understand by the vectors of the model that `understand` was trained on, whichever one searches.
+
+    While that model is out, a question is understood by its letters alone.
+    """
+
+    def understood(query: Query, _vector: Vector | None) -> Query:
+        try:
+            (vector,) = embedded(embedder, [query.text], "query")
+        except EmbedderUnavailableError:
+            return understand(query, None)
+        return understand(query, vector)
+
+    return understood
+
+
 def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: Understand = as_asked) -> Retrieve:
     """Search by meaning and by words; keep the hits only when `judge` is confident enough of them.
 
-    A query that carries its vector is not embedded again. Without a judge, as in a corpus that nobody calibrated, whatever is
-    found is given, with no confidence.
+    A query that carries its vector is not embedded again, unless another model made it. Without a judge, as in a corpus that
+    nobody calibrated, whatever is found is given, with no confidence.
     """
 
     def search(query: Query) -> Found:
         started = perf_counter()
-        vector: Vector = query.vector or embedded(embedder, [query.text], "query")[0]
+        carried = query.vector if query.model in {"", embedder.model} else None
+        vector: Vector = carried or embedded(embedder, [query.text], "query")[0]
         after = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()
-        gathered = gather(replace(understood, vector=tuple(vector))) if any(vector) else Gathered()
+        gathered = gather(replace(understood, vector=tuple(vector), model=embedder.model)) if any(vector) else Gathered()
         done = perf_counter()
         hits = gathered.hits
         chance = judge.probability(understood, hits) if judge else None

@@ -12,6 +12,8 @@ from clara.retrieval.counters import (
     CACHE_EVENTS,
     ERROR,
     FAILURES,
+    MODEL_CALLS,
+    MODEL_MS,
     OUTAGES,
     REFUSALS,
     RELAXED,
@@ -28,6 +30,8 @@ from clara.retrieval.counters import (
 )
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 
+# The outcome of a call that gave an answer. Only its milliseconds are summed: the others end when a guard or a deadline says.
+ANSWERED = "answered"
 LAYERS = ("exact", "semantic")
 # Labels are names that the program gives to its own parts. Whatever else gets there, such as the text of an error, counts as
 # "other": a label with what a person wrote in it would be public, and every new one a new series for ever.
@@ -66,6 +70,13 @@ class RetrievalMetrics:
     def record_cache(self, event: str) -> None:
         """Count what the cache did for one question."""
         self._add([(Series(CACHE_EVENTS, (_name(event),)), 1.0)])
+
+    def record_call(self, part: str, outcome: str, milliseconds: float) -> None:
+        """Count one call of a served model: which part made it, what came of it, and how long an answer took."""
+        counted = [(Series(MODEL_CALLS, (_name(part), _name(outcome))), 1.0)]
+        if outcome == ANSWERED:
+            counted.append((Series(MODEL_MS, (_name(part),)), milliseconds))
+        self._add(counted)
 
     def take_fresh(self) -> Counters:
         """Give what was counted since this was last asked, to be handed on: the caller has it now."""

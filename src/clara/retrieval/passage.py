@@ -43,7 +43,8 @@ class Query:
     `outside` is the probability that the question is about nothing in the corpus, None when nobody has judged it. With
     `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
     under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
-    that one request embeds once. `exact` compares every vector instead of asking the approximate index.
+    that one request embeds once; `model` names the embedder that made it, and it is not compared with vectors of another.
+    `exact` compares every vector instead of asking the approximate index.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Query:
     collections: tuple[str, ...] = ()
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
+    model: str = field(default="", repr=False, compare=False)
     exact: bool = False
 
 

@@ -17,6 +17,10 @@ class EmbedderUnavailableError(IndexUnavailableError):
     """The embedding model could not be asked, so the dense leg of the index is out of reach."""
 
 
+class ForeignVectorError(IndexUnavailableError):
+    """A question's vector is of another model than the index: comparing them would mean nothing, so nothing was asked."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors of one fixed size.
 

@@ -5,22 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.search import space_id, storable
+from clara.adapters.postgres.spaces import ensure_space, lock_corpus
 from clara.adapters.postgres.sql import statement
-from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError
+from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
 from clara.retrieval.profile import Profile
-
-
-class NameTakenError(Exception):
-    """The number of the corpus's vector space is that of another corpus, by rare chance. Give the corpus another name."""
-
-    def __init__(self, corpus: str, other: str) -> None:
-        super().__init__(f"corpus {corpus} cannot be kept beside {other}: their numbers collide. Give it another name.")
 
 
 class UnknownCorpusError(Exception):
@@ -40,7 +34,10 @@ class StoredCorpus:
 
 
 class PostgresPassages:
-    """Implements ingestion's PassageStore for the vectors of one model."""
+    """Implements ingestion's PassageStore for the vectors of one model.
+
+    Vectors of other models stay with the passages whose text stays; for a text that is new, `clara index build` makes them.
+    """
 
     def __init__(self, engine: Engine, model: str, dimensions: int, profile: Profile | None = None) -> None:
         self.profile = profile or Profile()
@@ -78,18 +75,30 @@ class PostgresPassages:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises StoreUnavailableError."""
         with self._outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
-            connection.execute(text("select pg_advisory_xact_lock(hashtext(:corpus))"), {"corpus": corpus})
+            lock_corpus(connection, corpus)
             made = upsert(corpora).values(name=corpus, profile=self.profile.name)
             connection.execute(made.on_conflict_do_update(index_elements=["name"], set_={"profile": self.profile.name}))
-            self._ensure_space(connection, corpus)
-            gone = sorted(change.drop | {item.passage.id for item in change.write})
-            for ids in _batches(gone):
-                connection.execute(delete(passages).where(passages.c.corpus == corpus, passages.c.id.in_(ids)))
+            ensure_space(connection, corpus, self._model, self._dimensions)
+            # The first model that a corpus is embedded with serves it, until `clara index` says otherwise.
+            connection.execute(
+                update(corpora).where(corpora.c.name == corpus, corpora.c.model.is_(None)).values(model=self._model)
+            )
+            for ids in _batches(sorted(change.drop)):
+                _drop(connection, corpus, ids)
+            others = self._other_spaces(connection, corpus)
             for items in _batches(change.write):
-                self._write(connection, corpus, items)
+                kept = _vectors_to_keep(connection, corpus, others, items) if others else []
+                _drop(connection, corpus, [item.passage.id for item in items])
+                keys = self._write(connection, corpus, items)
+                if kept:
+                    connection.execute(insert(embeddings), [{**row, "passage_pk": keys[row.pop("id")]} for row in kept])
             _link(connection, corpus, change.links)
 
-    def _write(self, connection: Connection, corpus: str, items: Sequence[Any]) -> None:
+    def _other_spaces(self, connection: Connection, corpus: str) -> Sequence[int]:
+        others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
+        return connection.execute(others).scalars().all()
+
+    def _write(self, connection: Connection, corpus: str, items: Sequence[Written]) -> dict[str, int]:
         rows = [
             {
                 "corpus": corpus,
@@ -128,6 +137,7 @@ class PostgresPassages:
         ]
         if named:
             connection.execute(upsert(names).on_conflict_do_nothing(), named)
+        return keys
 
     def corpora(self) -> list[StoredCorpus]:
         """List what is there, by name. Raises StoreUnavailableError."""
@@ -166,26 +176,6 @@ class PostgresPassages:
                 connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
         return gone is not None
 
-    def _ensure_space(self, connection: Connection, corpus: str) -> None:
-        number = space_id(corpus, self._model)
-        made = connection.execute(
-            upsert(vector_spaces)
-            .values(id=number, corpus=corpus, model=self._model, dimensions=self._dimensions)
-            .on_conflict_do_nothing()
-            .returning(vector_spaces.c.id)
-        ).first()
-        if not made:
-            held = connection.execute(select(vector_spaces).where(vector_spaces.c.id == number)).one()
-            if (held.corpus, held.model) != (corpus, self._model):
-                raise NameTakenError(corpus, held.corpus)
-        else:
-            connection.execute(
-                text(
-                    f"create index hnsw_{number} on embeddings "
-                    f"using hnsw ((vector::vector({self._dimensions})) vector_cosine_ops) where space_id = {number}"
-                )
-            )
-
     @contextmanager
     def _outages(self) -> Iterator[None]:
         try:
@@ -193,6 +183,23 @@ class PostgresPassages:
                 yield
         except DatabaseUnavailableError as error:
             raise StoreUnavailableError(str(error)) from error
+
+
+def _drop(connection: Connection, corpus: str, ids: Sequence[str]) -> None:
+    connection.execute(delete(passages).where(passages.c.corpus == corpus, passages.c.id.in_(ids)))
+
+
+def _vectors_to_keep(
+    connection: Connection, corpus: str, spaces: Sequence[int], items: Sequence[Written]
+) -> list[dict[str, Any]]:
+    """Read the vectors in other spaces that are still of the texts that these passages will have."""
+    digests = {item.passage.id: item.vector_digest for item in items}
+    held = (
+        select(passages.c.id, embeddings.c.space_id, embeddings.c.digest, embeddings.c.vector)
+        .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
+        .where(passages.c.corpus == corpus, passages.c.id.in_(digests), embeddings.c.space_id.in_(spaces))
+    )
+    return [dict(row) for row in connection.execute(held).mappings() if row["digest"] == digests[row["id"]]]
 
 
 def _link(connection: Connection, corpus: str, wanted: Collection[tuple[str, str]]) -> None:

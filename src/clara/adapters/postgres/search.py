@@ -14,7 +14,7 @@ from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.sql import source
 from clara.retrieval.naming import spoken
 from clara.retrieval.passage import Hit, Passage, Query
-from clara.retrieval.ports import IndexUnavailableError, Vector
+from clara.retrieval.ports import ForeignVectorError, IndexUnavailableError, Vector
 from clara.retrieval.profile import Profile
 
 # Candidates from each leg: 50 + 50 fused gave the measured quality; more only costs time.
@@ -118,7 +118,9 @@ class PostgresIndex:
         return _statement(Shape(filtered, query.exact, self._vectors), space_id(query.corpus, self._model), self._dimensions)
 
     def search(self, query: Query, vector: Vector) -> list[Hit]:
-        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
+        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError, ForeignVectorError."""
+        if query.model not in {"", self._model}:
+            raise ForeignVectorError(f"a vector of {query.model} is not compared with those of {self._model}")
         try:
             with translated(), self._engine.connect() as connection:
                 rows = connection.execute(self.statement(query), self._values(query, vector)).all()
