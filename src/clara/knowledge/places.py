@@ -98,6 +98,18 @@ class Places:
 
     def territory_of(self, text: str) -> Place | None:
         """Give the place that a text names first, the narrowest of that name; None when it names none but Spain."""
+        found = self._named(text)
+        if not found:
+            return None
+        return max(found[min(found)], key=lambda place: _NARROWNESS[place.level])
+
+    def named_in(self, text: str) -> list[list[Place]]:
+        """Give all places that a text names, in its order: for each name, every place that has it."""
+        found = self._named(text)
+        return [found[start] for start in sorted(found)]
+
+    def _named(self, text: str) -> dict[int, list[Place]]:
+        """Give the places named, by the word with which the name begins."""
         written = list(_WRITTEN.finditer(_without_accents(text)))
         asked = [self._bare(word[0].casefold()) for word in written]
         abroad = {start for start, _, _ in self._behind.find(asked)}
@@ -108,9 +120,7 @@ class Places:
                 continue
             if not place.ambiguous or _announced(asked, written, start, end):
                 found.setdefault(start, []).append(place)
-        if not found:
-            return None
-        return max(found[min(found)], key=lambda place: _NARROWNESS[place.level])
+        return found
 
     def around(self, code: str) -> list[str]:
         """Give the codes of the territories that hold a place, narrowest first: itself, province, comunidad, state."""
