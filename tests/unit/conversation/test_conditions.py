@@ -169,5 +169,6 @@ def test_real_sections_fit(real: Any, writer: ExtractiveWriter, language: str) -
             assert len(text) <= room
             marks = [f"[{citation.mark}]" for citation in citations]
             assert re.findall(r"\[C\d+\]$", text, re.MULTILINE) == marks
-            assert sorted(re.findall(r"\[C\d+\]", text)) == sorted(marks * 2)
+            unwarned = "\n".join(line for line in text.splitlines() if not line.startswith("⚠️"))
+            assert sorted(re.findall(r"\[C\d+\]", unwarned)) == sorted(marks * 2)
             assert_limited(passages, [citation.passage_id for citation in citations])

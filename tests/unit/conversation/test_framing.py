@@ -1,0 +1,61 @@
+"""Tests of what stands around the facts of an answer."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from unit_builders import SOURCE, hit_of, passage_of
+
+from clara.conversation.framing import doubts_of, is_old
+from clara.conversation.texts import LANGUAGES, Texts
+from clara.conversation.writing import ExtractiveWriter
+
+TODAY = date(2026, 11, 21)
+NEWSPAPER = {**SOURCE, "official": False}
+
+
+@pytest.mark.parametrize(
+    ("kind", "verified_on", "expected"),
+    [
+        pytest.param("amount", "2026-06-01", False, id="amount-of-this-half-year"),
+        pytest.param("amount", "2026-05-01", True, id="amount-older-than-half-a-year"),
+        pytest.param("statement", "2026-05-01", False, id="law-of-this-year"),
+        pytest.param("statement", "2025-11-20", True, id="law-older-than-a-year"),
+        pytest.param(None, "2025-11", True, id="a-month-counts-from-its-first-day"),
+        pytest.param("fee", "2026-06", False, id="month-of-this-half-year"),
+    ],
+)
+def test_old(kind: str | None, verified_on: str, expected: bool) -> None:
+    """What authorities set each year grows old in half a year, the rest in a year."""
+    assert is_old(kind, verified_on, TODAY) is expected
+
+
+def test_every_doubt_is_named() -> None:
+    """Second-hand, flagged and ending facts are told apart; a sound fact has no doubt."""
+    passage = passage_of(certainty="secondary", sources=[NEWSPAPER], valid_until="2026-12-31")
+    assert doubts_of(passage) == [("secondary", ""), ("ends", "2026-12-31")]
+    assert doubts_of(replace(passage_of(), metadata={**passage_of().metadata, "flagged": True})) == [("flagged", "")]
+    assert doubts_of(passage_of()) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_answer_warns(texts: Texts, real: Any, language: str) -> None:
+    """Behind an old day stands that it is long ago, and of what ends its last day is said, in the person's language."""
+    hits = [hit_of("nie-plazos-01"), hit_of("nie-plazos-02", 0.9, "Otra cosa.", valid_until="2028-12-31")]
+    shown = "2028-12-31" if language == "zh" else "31/12/2028"
+    for year, old in ((2026, 0), (2028, 1)):
+        writer = ExtractiveWriter(texts, real.names, (), lambda year=year: date(year, 11, 1))
+        text, _ = writer.write(hits, language, 1_600)
+        assert text.count(f") {texts.say(language, 'caution_old')}\n") == old
+        assert text.count(texts.say(language, "caution_ends", marks="[C2]", date=shown)) == 1
+
+
+def test_the_best_fact_is_never_dropped(texts: Texts, real: Any) -> None:
+    """Where there is no room for all facts, the one that was found first stays, whatever place its editor gave it."""
+    hits = [hit_of("nie-plazos-09", 1.0, "La mejor."), *(hit_of(f"nie-plazos-0{n}", 0.9, "x" * 300) for n in (1, 2, 3))]
+    writer = ExtractiveWriter(texts, real.names, (), lambda: TODAY)
+    for room in (1_600, 1_200, 800, 500):
+        text, citations = writer.write(hits, "es", room)
+        assert "La mejor." in text
+        assert "nie-plazos-09" in {citation.passage_id for citation in citations}
