@@ -131,6 +131,14 @@ def _turn(stage: Stage) -> Case:
     return stage.accept(stage.new("turn"))
 
 
+def _erasing(stage: Stage) -> Case:
+    """Prepare the wish to be forgotten of somebody who has been answered before, with the same words."""
+    earlier = stage.accept(stage.new("turn"))
+    stage.take(earlier, ANSWER)
+    wish = {**stage.new("turn").incoming, "sender": earlier.incoming["sender"]}
+    return stage.accept(replace(earlier, incoming=wish, erases=True))
+
+
 def _turn_after(fault: Fault, answer: str = ANSWER) -> Callable[[Stage], Case]:
     def prepare(stage: Stage) -> Case:
         case = replace(_turn(stage), answer=answer)
@@ -156,11 +164,15 @@ def _report(status: str, code: str | None = None, *, lost: bool = False) -> Call
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of the way: how it is prepared, of how many parts the reply is, and how often one is rightly sent again."""
+    """A stretch of the way: how it is prepared, of how many parts the reply is, and how often one is rightly sent again.
+
+    `erased` are the parts that the person got before and that were forgotten on the way.
+    """
 
     prepare: Callable[[Stage], Case]
     parts: int = 2
     resent: int = 0
+    erased: int = 0
 
 
 PATHS: Final = {
@@ -169,6 +181,7 @@ PATHS: Final = {
     "accept into the spool": Stretch(_new("spool")),
     "drain the spool": Stretch(_drained),
     "turn": Stretch(_turn),
+    "turn that erases": Stretch(_erasing, erased=2),
     "turn after a lost answer": Stretch(_turn_after(Fault(Kind.ACCEPT_THEN_CUT))),
     "turn after a lost request": Stretch(_turn_after(Fault(Kind.CUT), "a"), parts=1),
     "report": Stretch(_report("delivered"), parts=1),
@@ -265,7 +278,7 @@ def look_into_the_books(case: Case, path: Stretch, stage: Stage) -> None:
     parts = stage.rows("select * from outbox where inbox_id = :id order by part", **message)
     turns = stage.rows("select * from turns where inbox_id = :id", **message)
     jobs = stage.rows("select lock from procrastinate_jobs where (args ->> 'inbox_id')::bigint = :id", **message)
-    taken = stage.taken(case)
+    taken = stage.taken(case)[path.erased :]
     assert len(taken) == path.parts + path.resent, f"the person got {len(taken)} messages"
     latest = taken[path.resent :]
     assert [part["part"] for part in parts] == list(range(path.parts)), f"the reply has {len(parts)} parts"
@@ -280,5 +293,15 @@ def look_into_the_books(case: Case, path: Stretch, stage: Stage) -> None:
     owner = pseudonym(KEY, case.incoming["sender"])
     assert [job["lock"] for job in jobs] == [owner] * (1 + path.resent), f"the message has {len(jobs)} jobs"
     assert message["fence"] > 0, "nobody has begun the turn"
-    earlier = [old.sid for old in taken[: path.resent]]
-    assert [part["superseded_sids"] for part in parts] == [earlier] * path.parts, "an earlier try is forgotten"
+    earlier = [old.sid for old in (stage.taken(case)[: path.erased] if path.erased else taken[: path.resent])]
+    if path.erased:
+        nothing_left_of(case, stage)
+    known = [sorted(part["superseded_sids"]) for part in parts]
+    assert known == [sorted(earlier)] * path.parts, "an earlier try is forgotten"
+
+
+def nothing_left_of(case: Case, stage: Stage) -> None:
+    """Look for rows that name the person of an erasure, apart from the jobs, which go when they end."""
+    owner = {"owner": pseudonym(KEY, case.incoming["sender"])}
+    assert not stage.rows("select 1 from inbox where pseudonym = :owner", **owner), "a message names the person"
+    assert not stage.rows("select 1 from turns where pseudonym = :owner", **owner), "a turn names the person"

@@ -23,7 +23,7 @@ from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import FileSpool
 from clara.adapters.twilio.codes import retryable_report
 from clara.adapters.twilio.sender import TwilioSender
-from clara.conversation.message import Reply, ReplyStatus
+from clara.conversation.message import Act, Reply, ReplyStatus
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
 from clara.delivery.receiving import SpoolingInbox
@@ -41,7 +41,10 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is done (`path`), on what, and which effect goes wrong how. `read_seconds` is how long an answer is waited for."""
+    """What is done (`path`), on what, and which effect goes wrong how. `read_seconds` is how long an answer is waited for.
+
+    `erases` says that the reply is the receipt of an erasure.
+    """
 
     path: str
     url: str
@@ -54,6 +57,7 @@ class Case:
     answer: str = ""
     report: dict[str, Any] = field(default_factory=dict)
     read_seconds: float = 10.0
+    erases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ def clerk_on(engine: Engine, case: Case, effects: Effects) -> Clerk:
     """Build the worker's clerk, with an answer that is given."""
     sender: Any = Named(TwilioSender(ACCOUNT, TOKEN, CALLBACK, case.api_url, case.read_seconds), effects, "send", "taken")
     desk: Any = Named(PostgresDesk(engine, AesGcmSealer(KEY)), effects)
-    return Clerk(desk, lambda _case: Reply(case.answer, ReplyStatus.ANSWERED, "es"), sender)
+    act = Act.ERASE if case.erases else None
+    return Clerk(desk, lambda _case: Reply(case.answer, ReplyStatus.ANSWERED, "es", act=act), sender)
 
 
 def perform(case: Case, engine: Engine, effects: Effects) -> str:

@@ -25,6 +25,7 @@ from clara.settings import resources
 
 SCRIPTS = resources() / "migrations"
 OTHER = "whatsapp:+34600000002"
+NEWEST = max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("[0-9]*.py"))
 
 
 class MemorySender:
@@ -81,7 +82,7 @@ def test_what_the_previous_release_left_is_finished(store: Store, empty_url: str
     store.change(EARLIER_SENT, id=2, provider_sid="SMbefore")
     store.change("update inbox set created_at = now() - interval '1 hour'")
     with store.engine.begin() as connection:
-        assert migrations.upgrade(connection, SCRIPTS) == ("0003", "0004")
+        assert migrations.upgrade(connection, SCRIPTS) == ("0003", NEWEST)
     assert store.rows("select received_at = created_at, fence, tries, address from inbox") == [(True, 0, 0, None)] * 3
     assert sorted(finish(store, empty_url)) == [(OURS, PERSON, "una respuesta"), (OURS, OTHER, "la de antes")]
     assert store.rows("select inbox_id, part, status, provider_sid is not null from outbox order by inbox_id") == [

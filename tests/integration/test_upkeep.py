@@ -75,7 +75,8 @@ def test_addresses_are_forgotten_when_nothing_is_left_to_send(store: Store, chan
     upkeep(store).run()
     held = "select address is not null or sender is not null, address is not null or recipient is not null from inbox"
     assert store.rows(held) == [(kept, kept)]
-    assert store.rows("select body from inbox") == [("¿NIE?",)]
+    answered = store.rows("select count(*) > 0 from outbox") == [(True,)]
+    assert store.rows("select body, pseudonym <> '' from inbox") == [("¿NIE?", True) if answered or kept else (None, False)]
 
 
 def test_what_nobody_would_answer_gets_a_job_again(store: Store) -> None:

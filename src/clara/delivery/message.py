@@ -6,13 +6,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from clara.conversation.message import Past
+
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A message as the channel handed it over.
 
-    `sid` is the channel's signed id of it; `text` is None in a voice note. `received_at` is set when the message waited
-    somewhere before it reached the inbox: with a time zone, by the clock of whoever acknowledged it.
+    `sid` is the channel's signed id of it; `text` is None in a voice note. `recordings` name its voice notes at the channel.
+    `received_at` is set when the message waited somewhere before it reached the inbox: with a time zone, by the clock of
+    whoever acknowledged it.
     """
 
     sid: str
@@ -22,6 +25,7 @@ class Incoming:
     text: str | None
     media_types: tuple[str, ...] = ()
     received_at: datetime | None = None
+    recordings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class Case:
 
     `fence` grows with every beginning: what a worker writes under an older one is refused. `tries` counts the beginnings
     that ended without a recorded reply. `age` is in seconds by the database's clock, since the message was received.
+    `past` are the last turns of the same person, newest first, of the last half an hour; none for who does not want that.
     """
 
     inbox_id: int
@@ -61,6 +66,7 @@ class Case:
     answered: bool = False
     limit: Limit | None = None
     age: float = 0.0
+    past: tuple[Past, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

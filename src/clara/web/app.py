@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from flask import Flask
 
+from clara.conversation.feedback import Satisfaction
 from clara.delivery.ports import DeliveryReports, Inbox, Replies
 from clara.retrieval.counters import Counters
 from clara.retrieval.memory import MemoryStatistics
@@ -31,6 +32,7 @@ class Edge:
     direction: Callable[[str], str]
     counters: Callable[[], Counters]
     memory: Callable[[], MemoryStatistics]
+    satisfaction: Callable[[int], Satisfaction]
     genuine: Genuine | None = None
     public_url: str | None = None
     admin_token_sha256: str | None = None
@@ -44,7 +46,7 @@ def create_app(edge: Edge) -> Flask:
     app.register_blueprint(health_routes(edge.probes))
     app.register_blueprint(metrics_routes(edge.counters, edge.admin_token_sha256))
     if edge.admin_token_sha256 is not None:
-        app.register_blueprint(admin_routes(edge.admin_token_sha256, edge.counters, edge.memory))
+        app.register_blueprint(admin_routes(edge.admin_token_sha256, edge.counters, edge.memory, edge.satisfaction))
     if edge.genuine is not None and edge.public_url is not None:
         app.register_blueprint(Webhook(edge.inbox, edge.reports, edge.genuine, edge.public_url).blueprint())
     else:

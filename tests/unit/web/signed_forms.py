@@ -132,6 +132,7 @@ class Listener:
             direction=str,
             counters=dict,
             memory=lambda: None,
+            satisfaction=lambda _days: None,
             genuine=TwilioSignature(TOKEN).genuine_form,
             public_url=self.public_url,
         )

@@ -9,6 +9,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
+from clara.conversation.feedback import Rated, Satisfaction
+from clara.delivery.ports import StoreUnavailableError
 from clara.retrieval.counters import Counters, MetricsUnavailableError, Series
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used
 from clara.web.admin import admin_routes
@@ -24,9 +26,10 @@ def client_of(
     counters: Callable[[], Counters] = lambda: COUNTERS,
     memory: Callable[[], MemoryStatistics] = lambda: MEMORY,
     token_sha256: str = DIGEST,
+    satisfaction: Callable[[int], Satisfaction] = lambda days: Satisfaction(days, Rated(days, 3, 1, 0), {"language": {}}),
 ) -> FlaskClient:
     app = Flask("test")
-    app.register_blueprint(admin_routes(token_sha256, counters, memory))
+    app.register_blueprint(admin_routes(token_sha256, counters, memory, satisfaction))
     return app.test_client()
 
 
@@ -45,6 +48,20 @@ def test_figures() -> None:
         "oldest": "2026-11-01T00:00:00+00:00",
         "most_used": [{"digest": "0123456789ab", "model": "m", "uses": 3}],
     }
+
+
+def test_satisfaction() -> None:
+    """Whoever has the token reads how answers were rated in the last week and month; strangers read nothing."""
+    figures = client_of().get("/admin/satisfaction", headers=RIGHT).json
+    assert [(span["days"], span["total"]["answers"], span["total"]["helpful_share"]) for span in figures["spans"]] == [
+        (7, 7, 0.75), (30, 30, 0.75),
+    ]  # fmt: skip
+    assert client_of().get("/admin/satisfaction").status_code == 401
+
+    def out(_days: int) -> Satisfaction:
+        raise StoreUnavailableError("away")
+
+    assert client_of(satisfaction=out).get("/admin/satisfaction", headers=RIGHT).status_code == 503
 
 
 @pytest.mark.parametrize(

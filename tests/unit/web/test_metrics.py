@@ -31,6 +31,7 @@ def counted() -> Counters:
         Found(Status.OUTAGE, "directory_fallback", outages=("pgvector",), failures=("Ana García 612345678: no",)), 20_000.0
     )
     metrics.record_error()
+    metrics.record_call("writer", "answered", 900.0)
     return metrics.take_fresh()
 
 
@@ -54,6 +55,8 @@ def test_every_counter_can_be_scraped() -> None:
     assert read["clara_retrievals_total", ("error", "error")] == 1
     assert read["clara_cache_total", ("exact",)] == 1
     assert read["clara_outages_total", ("pgvector",)] == 1
+    assert read["clara_model_calls_total", ("answered", "writer")] == 1
+    assert read["clara_model_ms_total", ("writer",)] == 900
 
 
 def test_buckets_are_cumulative_seconds() -> None:

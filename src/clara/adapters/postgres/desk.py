@@ -13,7 +13,7 @@ from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.search import storable
 from clara.adapters.postgres.sql import statement
-from clara.conversation.message import Reply
+from clara.conversation.message import Act, Past, Reply, ReplyStatus
 from clara.delivery.address import open_address
 from clara.delivery.message import Case, Incoming, Limit, Outgoing, StoredTurn
 from clara.delivery.ports import Sealer, StoreUnavailableError, SupersededError, UnsealableError
@@ -24,6 +24,35 @@ SET_ASIDE_AFTER: Final = 2
 # A reply that WhatsApp refused for its rate is sent again after so long; twice and four times as long the next times.
 RESEND_AFTER_SECONDS: Final = 15.0
 ERASED: Final = "erased"
+# A follow-up hangs on what was said a moment ago; later it is a new question. Four turns are more than any step looks back.
+REMEMBERED_SECONDS: Final = 1800
+REMEMBERED_TURNS: Final = 4
+# The journey reads no more of a message.
+LONGEST_QUESTION: Final = 2_000
+# What a rating may be about: replies that tried to answer something.
+RATEABLE: Final = tuple(
+    status.value
+    for status in (
+        ReplyStatus.ANSWERED,
+        ReplyStatus.NOT_FOUND,
+        ReplyStatus.OUT_OF_SCOPE,
+        ReplyStatus.CLARIFIED,
+        ReplyStatus.URGENT,
+        ReplyStatus.OUTAGE,
+    )
+)
+RATINGS: Final = frozenset({Act.HELPFUL, Act.UNHELPFUL, Act.WRONG})
+MEMORY: Final = {Act.REMEMBER: True, Act.DO_NOT_REMEMBER: False}
+# The counts that are kept under a person's name (count_message.sql, spend_answer.sql, usage.py).
+SCOPES: Final = ("sender_minute", "sender_day", "model", *(f"refused_{limit.value}" for limit in Limit))
+# Another release may write others, and its turns must not stop this one's.
+STATUSES: Final = frozenset(ReplyStatus)
+BEGINNING: Final = {
+    "often": SET_ASIDE_AFTER,
+    "remembered_seconds": REMEMBERED_SECONDS,
+    "remembered_turns": REMEMBERED_TURNS,
+    "longest": LONGEST_QUESTION,
+}
 log = structlog.get_logger()
 
 
@@ -37,6 +66,11 @@ def outages() -> Iterator[None]:
         raise StoreUnavailableError(str(error)) from error
 
 
+def lock_of(inbox_id: int, pseudonym: str) -> str:
+    """Give what a message's job is locked by: its sender; the receipt of an erasure, which has none, waits for nobody."""
+    return pseudonym or f"{ERASED}:{inbox_id}"
+
+
 class PostgresDesk:
     """Implements delivery's Desk. Every method is one statement, and commits with it: one trip instead of three."""
 
@@ -47,14 +81,14 @@ class PostgresDesk:
     def begin(self, inbox_id: int) -> Case | None:
         """Begin the turn under a new fence; None when the message was erased."""
         with outages(), self._at_once.connect() as connection:
-            begun = connection.execute(statement("begin_turn"), {"id": inbox_id, "often": SET_ASIDE_AFTER})
+            begun = connection.execute(statement("begin_turn"), {"id": inbox_id, **BEGINNING})
             row = begun.one_or_none()
         if row is None:
             return None
         return Case(
             inbox_id=inbox_id,
             fence=row.fence,
-            incoming=Incoming(row.message_sid, row.channel, "", "", row.body, tuple(row.media_types), row.received_at),
+            incoming=_incoming(row),
             pseudonym=row.pseudonym,
             first_contact=row.earlier is None,
             previous_language=row.earlier,
@@ -62,24 +96,27 @@ class PostgresDesk:
             answered=row.answered,
             limit=Limit(row.over_limit) if row.over_limit else None,
             age=row.age,
+            past=tuple(_past(said) for said in row.past if said["status"] in STATUSES),
         )
 
     def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> None:
-        """Record the turn and its parts together; an earlier reply stays. Raises SupersededError when it was begun again."""
+        """Record the turn and its parts together, and do what the reply decides; an earlier reply stays.
+
+        Raises SupersededError when the turn was begun again.
+        """
         told = {
             "id": case.inbox_id,
             "fence": case.fence,
             "bodies": [storable(body) for body in parts],
             "language": reply.language,
             "status": reply.status.value,
-            "tier": reply.tier,
-            "citations": json.dumps([asdict(citation) for citation in reply.citations]),
             "timings_ms": json.dumps(dict(reply.timings_ms)),
-            "trace": json.dumps(dict(reply.trace)),
             "total_ms": reply.timings_ms.get("total", 0.0),
         }
+        name = "record_erasure" if reply.act is Act.ERASE else "record_reply"
+        told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply)
         with outages(), self._at_once.connect() as connection:
-            if not connection.scalar(statement("record_reply"), told):
+            if not connection.scalar(statement(name), told):
                 raise SupersededError
 
     def turn(self, inbox_id: int) -> StoredTurn | None:
@@ -143,3 +180,36 @@ class PostgresDesk:
         """Run a named statement on one part; give whether it changed it."""
         with outages(), self._at_once.connect() as connection:
             return bool(connection.execute(statement(name), {"part": outgoing.id, **told}).rowcount)
+
+
+def _incoming(row: Row[Any]) -> Incoming:
+    """Give the message without its ends: they are opened only to send."""
+    kinds, recordings = tuple(row.media_types), tuple(row.recordings)
+    return Incoming(row.message_sid, row.channel, "", "", row.body, kinds, row.received_at, recordings)
+
+
+def _past(said: dict[str, Any]) -> Past:
+    passages = tuple(citation["passage_id"] for citation in said["citations"])
+    document = said["citations"][0]["document_id"] if passages else None
+    return Past(
+        said["question"],
+        ReplyStatus(said["status"]),
+        said["language"],
+        document,
+        passages,
+        tuple(said["options"] or ()),
+        said["age"],
+    )
+
+
+def _found(reply: Reply) -> dict[str, Any]:
+    """Give what a turn keeps of the evidence, and what a number in the next message chooses."""
+    trace = {**reply.trace, "options": list(reply.options)} if reply.options else dict(reply.trace)
+    citations = [asdict(citation) for citation in reply.citations]
+    return {"tier": reply.tier, "citations": json.dumps(citations), "trace": json.dumps(trace)}
+
+
+def _decided(reply: Reply) -> dict[str, Any]:
+    """Give what the person decided with the message, None where nothing."""
+    rating = reply.act.value if reply.act in RATINGS else None
+    return {"memory": MEMORY.get(reply.act) if reply.act else None, "rating": rating, "rateable": list(RATEABLE)}

@@ -66,6 +66,7 @@ class PostgresInbox:
             "address": seal_address(stored, self._sealer),
             "body": None if stored.text is None else storable(stored.text),
             "media_types": [storable(kind) for kind in stored.media_types],
+            "recordings": list(stored.recordings),
             "received_at": stored.received_at,
         }
 

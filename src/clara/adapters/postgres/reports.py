@@ -7,10 +7,10 @@ from threading import Lock
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Connection, Engine, Row, bindparam, func, select, update
+from sqlalchemy import Connection, Engine, Row, and_, bindparam, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from clara.adapters.postgres.desk import outages
+from clara.adapters.postgres.desk import lock_of, outages
 from clara.adapters.postgres.inbox import Schedule
 from clara.adapters.postgres.schema import inbox, outbox
 from clara.adapters.postgres.search import storable
@@ -26,7 +26,11 @@ HELD: Final = (
     select(
         outbox,
         inbox.c.pseudonym,
-        (func.extract("epoch", func.clock_timestamp() - inbox.c.received_at) < WINDOW_SECONDS).label("timely"),
+        and_(
+            func.extract("epoch", func.clock_timestamp() - inbox.c.received_at) < WINDOW_SECONDS,
+            # Nothing can be sent again to who was erased, once the receipt was out and the address gone.
+            or_(inbox.c.pseudonym != "", inbox.c.address.is_not(None), inbox.c.sender.is_not(None)),
+        ).label("timely"),
     )
     .join(inbox, inbox.c.id == outbox.c.inbox_id)
     .where(outbox.c.id == bindparam("number"))
@@ -116,7 +120,7 @@ class PostgresReports:
         if after != before:
             _write(connection, row.id, after)
         if finding is Finding.TRY_AGAIN:
-            self._schedule(connection.connection.driver_connection, row.inbox_id, row.pseudonym)
+            self._schedule(connection.connection.driver_connection, row.inbox_id, lock_of(row.inbox_id, row.pseudonym))
             log.info("reply is sent again", reason=report.error_code, attempts=after.resends)
         return True
 

@@ -9,11 +9,13 @@ from typing import Any
 from pgvector.sqlalchemy import VECTOR
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     DateTime,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Identity,
     Index,
     Integer,
@@ -59,6 +61,11 @@ corpora = Table(
     ),
     Column(
         "profile", Text, nullable=False, server_default="procedures", comment="how it is searched: a name of data/profiles.json"
+    ),
+    Column("model", Text, comment="whose vectors are searched; empty: nothing was embedded yet"),
+    # No corpus is served by a model that it has no vector space of.
+    ForeignKeyConstraint(
+        ["name", "model"], ["vector_spaces.corpus", "vector_spaces.model"], name="fk_corpora_model", use_alter=True
     ),
 )
 
@@ -179,7 +186,7 @@ inbox = Table(
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("message_sid", Text, nullable=False, unique=True, comment="signed by the channel: the key that stops replays"),
     Column("channel", Text, nullable=False),
-    Column("pseudonym", Text, nullable=False, comment="keyed HMAC of the sender's address"),
+    Column("pseudonym", Text, nullable=False, comment="keyed HMAC of the sender's address; empty: forgotten"),
     Column("sender", Text, comment="in clear only when the previous release wrote it; sealed by the next worker"),
     Column("recipient", Text),
     Column("body", Text),
@@ -202,7 +209,10 @@ inbox = Table(
         comment="when it had broken its worker too often: a person should look at it",
     ),
     Column("looked_at", DateTime(timezone=True)),
+    Column("recordings", ARRAY(Text), nullable=False, server_default="{}", comment="voice notes at the channel, for a day"),
     Index(None, "pseudonym"),
+    Index("ix_inbox_receipts", "id", postgresql_where=text("pseudonym = '' and (address is not null or sender is not null)")),
+    Index("ix_inbox_texts", "created_at", postgresql_where=text("body is not null")),
     Index("ix_inbox_address_created_at", "created_at", postgresql_where=text("address is not null or sender is not null")),
     Index("ix_inbox_set_aside_at", "set_aside_at", postgresql_where=text("set_aside_at is not null and looked_at is null")),
 )
@@ -227,9 +237,10 @@ outbox = Table(
         ARRAY(Text),
         nullable=False,
         server_default="{}",
-        comment="ids of tries that the channel took and then failed for its rate",
+        comment="ids that no try of this part may be taken for: failed for the rate, or erased",
     ),
     UniqueConstraint("inbox_id", "part"),
+    Index("ix_outbox_texts", "created_at", postgresql_where=text("body <> ''")),
     Index("ix_outbox_pending", "id", postgresql_where=text("status = 'pending'")),
 )
 
@@ -258,4 +269,29 @@ turns = Table(
     Column("trace", JSONB, nullable=False, server_default="{}"),
     _now(),
     Index(None, "pseudonym", "created_at"),
+    Index(None, "created_at"),
+)
+
+consents = Table(
+    "consents",
+    metadata,
+    Column("pseudonym", Text, primary_key=True),
+    Column("memory", Boolean, nullable=False),
+    Column("decided_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index(None, "decided_at"),
+    comment="what people chose; who chose nothing is remembered for half an hour",
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("turn_id", BigInteger, ForeignKey("turns.inbox_id", ondelete="CASCADE"), primary_key=True),
+    Column("rating", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("tier", Text),
+    Column("document_id", Text),
+    _now(),
+    CheckConstraint("rating in ('helpful', 'unhelpful', 'wrong')", name="rating"),
+    Index(None, "created_at"),
+    comment="what people said of an answer, as a category: no words",
 )

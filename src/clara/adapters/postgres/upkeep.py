@@ -5,8 +5,10 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import Connection, Engine, func, select, text, update
 
+from clara.adapters.postgres.desk import lock_of
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.inbox import Schedule
+from clara.adapters.postgres.retention import forget_figures, forget_texts, settle_receipts
 from clara.adapters.postgres.schema import inbox
 from clara.adapters.postgres.usage import purge
 from clara.delivery.address import seal_address
@@ -14,9 +16,13 @@ from clara.delivery.message import Incoming
 from clara.delivery.ports import Sealer, StoreUnavailableError
 
 # An address is needed while something may still be sent to it. A day after the last delivery the window for free text has
-# closed, and with it the need.
+# closed, and with it the need. The addresses of voice notes, which the channel keeps, go with it; of a message over a limit,
+# that nobody answered, everything.
 FORGET_ADDRESSES: Final = text("""
-update inbox set address = null, sender = null, recipient = null
+update inbox set
+    address = null, sender = null, recipient = null, recordings = '{}',
+    body = case when exists (select from outbox where inbox_id = inbox.id) then body end,
+    pseudonym = case when exists (select from outbox where inbox_id = inbox.id) then pseudonym else '' end
 where id in (
     select id from inbox held
     where (address is not null or sender is not null)
@@ -44,6 +50,7 @@ limit 500 for update of inbox skip locked
 WITHOUT_JOB: Final = text("""
 select id, pseudonym from inbox
 where (address is not null or sender is not null)
+    and pseudonym <> ''
     and created_at < now() - interval '1 minute'
     and (over_limit is null or exists (select from outbox where inbox_id = inbox.id))
     and (
@@ -56,13 +63,34 @@ where (address is not null or sender is not null)
     )
 order by id limit 500 for update skip locked
 """)
+# The receipt of an erasure has no name any more, while the job that it had from before is still locked by one.
+RECEIPT_WITHOUT_JOB: Final = text("""
+select id, pseudonym from inbox
+where pseudonym = '' and (address is not null or sender is not null)
+    and exists (
+        select from outbox where inbox_id = inbox.id and status = 'pending' and created_at < now() - interval '1 minute'
+    )
+    and not exists (
+        select from procrastinate_jobs job
+        where job.status in ('todo', 'doing') and (job.args ->> 'inbox_id')::bigint = inbox.id
+    )
+order by id limit 500 for update skip locked
+""")
 # Any constant: one process reschedules at a time, because another one would not see the first one's jobs yet.
 RESCHEDULING: Final = 5_305_002
 log = structlog.get_logger()
 
 
+def forget_addresses(connection: Connection) -> int:
+    """Forget the addresses that are not needed any more; give how many."""
+    return connection.execute(FORGET_ADDRESSES).rowcount
+
+
+FORGETTING: Final = (forget_addresses, settle_receipts, forget_texts, forget_figures)
+
+
 class PostgresUpkeep:
-    """Seals what the previous release left in clear, forgets addresses, finds messages that nobody would answer."""
+    """Seals what the previous release left in clear, finds messages that nobody would answer, forgets what has had its time."""
 
     def __init__(self, engine: Engine, sealer: Sealer, schedule: Schedule) -> None:
         self._engine = engine
@@ -73,7 +101,7 @@ class PostgresUpkeep:
         """Do everything once; an outage is logged and left to the next time."""
         try:
             with translated():
-                for step in (self.seal_plain, self.reschedule, self.forget_addresses):
+                for step in (self.seal_plain, self.reschedule, *FORGETTING):
                     with self._engine.begin() as connection:
                         step(connection)
             purge(self._engine)
@@ -93,13 +121,9 @@ class PostgresUpkeep:
         """Schedule what waits without a job; give how many."""
         if not connection.scalar(select(func.pg_try_advisory_xact_lock(RESCHEDULING))):
             return 0
-        rows = connection.execute(WITHOUT_JOB).all()
+        rows = [*connection.execute(WITHOUT_JOB), *connection.execute(RECEIPT_WITHOUT_JOB)]
         for row in rows:
-            self._schedule(connection.connection.driver_connection, row.id, row.pseudonym)
+            self._schedule(connection.connection.driver_connection, row.id, lock_of(row.id, row.pseudonym))
         if rows:
             log.error("messages found that had no job", count=len(rows))
         return len(rows)
-
-    def forget_addresses(self, connection: Connection) -> int:
-        """Forget the addresses that are not needed any more; give how many."""
-        return connection.execute(FORGET_ADDRESSES).rowcount

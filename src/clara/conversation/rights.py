@@ -1,0 +1,109 @@
+"""What a person may ask about themselves: to be forgotten, to know what is kept, to be remembered or not, to be left alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from clara.conversation.message import Act, Reply, ReplyStatus, Turn
+from clara.conversation.texts import Texts
+from clara.conversation.wishes import Wish, Wishes
+from clara.conversation.writing import shown_date
+
+# How long things are kept; upkeep forgets them, and the texts say so. A month lets an operator look into a complaint; a year of
+# figures shows whether answers get better from one season of deadlines to the same one of the next year.
+ADDRESS_HOURS: Final = 24
+TEXT_DAYS: Final = 30
+FIGURE_DAYS: Final = 365
+# What the question "shall I forget everything?" offers.
+FORGET, KEEP = "forget_me", "keep_me"
+OPTIONS: Final = (FORGET, KEEP)
+_CHOICES: Final = {
+    Wish.EXPORT: None,
+    Wish.STOP: ("rights_stop", None),
+    Wish.REMEMBER: ("rights_remember", Act.REMEMBER),
+    Wish.DO_NOT_REMEMBER: ("rights_do_not_remember", Act.DO_NOT_REMEMBER),
+}
+_SAID: Final = (Wish.ERASE, Wish.CONFIRM, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.REMEMBER, Wish.STOP, Wish.DOUBT)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is kept of a person, before the message that asks. Days are Spain's.
+
+    `texts` are the messages whose words are still there, `ratings` what the person said of answers. `memory` is whether what
+    was said a moment ago may be used; `chosen` whether the person said so.
+    """
+
+    messages: int = 0
+    texts: int = 0
+    first_on: date | None = None
+    last_on: date | None = None
+    languages: tuple[str, ...] = ()
+    ratings: int = 0
+    memory: bool = True
+    chosen: bool = False
+
+
+class Rights:
+    """Answers wishes about oneself. It only decides: what must be done stands in the reply's `act`."""
+
+    def __init__(self, wishes: Wishes, texts: Texts) -> None:
+        self._wishes = wishes
+        self._texts = texts
+
+    def answer(self, turn: Turn, known: Callable[[], Known] | None = None) -> Turn | Reply:
+        """Answer a wish, or pass the turn on. `known` is called only by who asks what is kept, and may raise what it raises.
+
+        Without `known`, what is kept cannot be read now, and the reply says so.
+        """
+        if answered := self._decided(turn):
+            return answered
+        recognised = self._wishes.recognise(turn.question, turn.language, _SAID)
+        if recognised is None:
+            return turn
+        wish, language = recognised
+        if wish in (Wish.ERASE, Wish.CONFIRM):
+            return self._erased(language)
+        if wish is Wish.DOUBT:
+            return Reply(self._say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=OPTIONS)
+        if choice := _CHOICES[wish]:
+            return Reply(self._say(language, choice[0]), ReplyStatus.RIGHTS, language, act=choice[1])
+        text = self._listed(known(), language) if known else self._say(language, "rights_unknown")
+        return Reply(text, ReplyStatus.RIGHTS, language)
+
+    def _decided(self, turn: Turn) -> Reply | None:
+        """Take the message for the answer to our question whether to forget, when that was the last thing said."""
+        if not turn.past or turn.past[0].options != OPTIONS:
+            return None
+        recognised = self._wishes.recognise(turn.question, turn.past[0].language, (Wish.YES, Wish.DECLINE))
+        if recognised is None:
+            return None
+        wish, language = recognised
+        if wish is Wish.YES:
+            return self._erased(language)
+        return Reply(self._say(language, "rights_kept"), ReplyStatus.RIGHTS, language)
+
+    def _erased(self, language: str) -> Reply:
+        return Reply(self._say(language, "rights_erased"), ReplyStatus.RIGHTS, language, act=Act.ERASE)
+
+    def _listed(self, known: Known, language: str) -> str:
+        lasting = {"hours": str(ADDRESS_HOURS), "days": str(TEXT_DAYS), "figure_days": str(FIGURE_DAYS)}
+        memory = self._say(language, "rights_memory_on" if known.memory else "rights_memory_off")
+        if known.first_on is None or known.last_on is None:
+            return self._say(language, "rights_nothing", memory=memory, **lasting)
+        return self._say(
+            language,
+            "rights_known",
+            messages=str(known.messages),
+            texts=str(known.texts),
+            first=shown_date(known.first_on.isoformat(), language),
+            last=shown_date(known.last_on.isoformat(), language),
+            languages=", ".join(known.languages),
+            ratings=str(known.ratings),
+            memory=memory,
+            **lasting,
+        )
+
+    def _say(self, language: str, name: str, **values: str) -> str:
+        return self._texts.say(language, name, **values)
