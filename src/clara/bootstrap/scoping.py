@@ -1,0 +1,35 @@
+"""Building what tells the scope: phrases and a model from data/, and the embedder, asked only where nothing was found."""
+
+from collections.abc import Callable, Mapping
+from zipfile import BadZipFile
+
+from clara.conversation.abuse import read_abuse
+from clara.conversation.scope import Scope
+from clara.conversation.topics import TopicModel, read_topics
+from clara.knowledge.faults import DataError, Fault
+from clara.retrieval.embedding import embedded
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError
+from clara.retrieval.vocabulary import read_vocabulary
+from clara.settings import resources
+
+
+def build_scope(embedder: Callable[[], Embedder]) -> Scope:
+    """Read data/scope and join it to the embedder. Raises DataError, VocabularyError."""
+    data = resources() / "data"
+    vocabulary = read_vocabulary(data / "vocabulary" / "tramites.json")
+    try:
+        topics = read_topics(data / "scope" / "topics.npz")
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training_topics`"
+        raise DataError([Fault("scope/topics.npz", "file", remedy)]) from error
+    return Scope(read_abuse(data), lambda text: _shares(topics, embedder, text), vocabulary.content)
+
+
+def _shares(topics: TopicModel, embedder: Callable[[], Embedder], text: str) -> Mapping[str, float]:
+    """Judge with the vector where the model knows the embedder's vectors and it works; else by the letters alone."""
+    try:
+        engine = embedder()
+        vector = embedded(engine, [text], "query")[0] if engine.model == topics.embedder else None
+    except EmbedderUnavailableError:
+        vector = None
+    return topics.shares(text, vector)
