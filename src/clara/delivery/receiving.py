@@ -263,4 +263,6 @@ def read(record: bytes) -> Incoming | Report:
     if document["kind"] == Report.__name__:
         return Report(**fields)
     received, kinds = datetime.fromisoformat(fields.pop("received_at")), tuple(fields.pop("media_types"))
-    return Incoming(**fields, media_types=kinds, received_at=received)
+    # The previous release's records name no recordings; what a later release adds is left out.
+    recordings = tuple(fields.pop("recordings", ()))
+    return Incoming(**fields, media_types=kinds, received_at=received, recordings=recordings)

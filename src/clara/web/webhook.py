@@ -1,5 +1,6 @@
 """What Twilio calls: a message arrived, or a reply made progress."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -20,6 +21,10 @@ MAX_TEXT: Final = 8_192
 # Twilio's ids have 34 characters, addresses and kinds of media some dozens. What is longer is none, and may fit no index.
 MAX_ID: Final = 64
 MAX_ADDRESS: Final = 256
+# A voice note that is kept: exactly the address of a medium of one of our account's messages, nothing before or after it.
+RECORDING: Final = re.compile(
+    r"https://api\.twilio\.com/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages/((?:MM|SM)[0-9a-f]{32}/Media/ME[0-9a-f]{32})"
+)
 log = structlog.get_logger()
 
 
@@ -106,6 +111,7 @@ def incoming_of(form: Mapping[str, str]) -> Incoming | None:
         recipient=recipient,
         text=None if text is None else text[:MAX_TEXT],
         media_types=tuple(kind[:MAX_ADDRESS] for kind in media),
+        recordings=_recordings(form, len(media)),
     )
 
 
@@ -121,6 +127,17 @@ def report_of(form: Mapping[str, str], reply: str | None) -> Report | None:
         status=form.get("MessageStatus", ""),
         error_code=code if _is_number(code, DIGITS) and int(code) else None,
     )
+
+
+def _recordings(form: Mapping[str, str], count: int) -> tuple[str, ...]:
+    """Name the voice notes: never by the address that came, which is not fetched, but by the ids that stand in it."""
+    found = []
+    for number in range(count):
+        address = RECORDING.fullmatch(form.get(f"MediaUrl{number}", ""))
+        spoken = form.get(f"MediaContentType{number}", "").startswith("audio/")
+        if address and spoken and address[1] == form.get("AccountSid"):
+            found.append(address[2])
+    return tuple(found)
 
 
 def _media_count(value: str | None) -> int:

@@ -1,0 +1,1 @@
+"""Speech to text on this machine."""
