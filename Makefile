@@ -25,9 +25,10 @@ lint: .venv/.dev ## Check style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-eval: .venv/.run ## Ask the evaluation's questions, print the table, and hold it against the gate
+eval: .venv/.run ## Ask the evaluation's questions, judge answers by every suite, and hold both against their gates
 	@$(BIN)/clara eval --compare eval/clara/baseline.json --out build/eval
 	@$(BIN)/clara eval --tier json_fallback --out build/eval
+	@$(BIN)/clara eval --answers --out build/eval
 
 check: lint test eval ## The gate: lint, tests, evaluation
 
@@ -35,6 +36,7 @@ intent: .venv/.dev ## Train the model of intents anew, after typical questions o
 	@$(BIN)/python -m clara.jobs.training
 	@$(BIN)/python -m clara.jobs.embedding
 	@$(BIN)/python -m clara.jobs.calibrating
+	@$(BIN)/python -m clara.jobs.training_topics
 
 ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
 	@$(BIN)/python -m clara.jobs.ablating --data $(DATA)

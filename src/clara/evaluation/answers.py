@@ -1,0 +1,167 @@
+"""What an evaluation of answers comes to: a figure for each group, tables, and what falls short of goals and baselines."""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from clara.evaluation.dataset import SPLITS
+from clara.evaluation.gate import Shortfall, shortfalls
+from clara.evaluation.judged import Judged
+from clara.knowledge.faults import DataError, Fault
+
+# The share of normally distributed values within 1.96 standard deviations is .95.
+SIGMAS = 1.96
+Baselines = Mapping[str, Mapping[str, Mapping[str, float]]]
+NO_TABLE = "must hold tables such as [scope.test]; correct it"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The judged cases of one suite and split. `seconds` is how long judging them took."""
+
+    suite: str
+    split: str
+    judged: tuple[Judged, ...]
+    goals: Mapping[str, float]
+    seconds: float = 0.0
+
+    def shares(self) -> dict[str, tuple[int, int]]:
+        """Give for each group how many cases passed, and of how many."""
+        return counted((case.group, case.passed) for case in self.judged)
+
+
+def counted(cases: Iterable[tuple[str, bool]]) -> dict[str, tuple[int, int]]:
+    """Count by name how many passed, and of how many; in the order of the names."""
+    counts: dict[str, tuple[int, int]] = {}
+    for name, passed in cases:
+        right, total = counts.get(name, (0, 0))
+        counts[name] = (right + passed, total + 1)
+    return dict(sorted(counts.items()))
+
+
+def interval(right: int, total: int) -> tuple[float, float]:
+    """Give Wilson's 95 % interval of a share: sound for few cases and for shares near 0 and 1."""
+    if not total:
+        return 0.0, 1.0
+    share, squared = right / total, SIGMAS**2
+    middle = (share + squared / (2 * total)) / (1 + squared / total)
+    spread = SIGMAS / (1 + squared / total) * sqrt(share * (1 - share) / total + squared / (4 * total**2))
+    return max(0.0, middle - spread), min(1.0, middle + spread)
+
+
+def read_cases(file: Path, split: str, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read the cases of one split from JSON lines; each needs "id", "language", "split" and `fields`.
+
+    Raises DataError naming every fault of the file.
+    """
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError([Fault(file.name, "file", f"cannot be read ({error}); restore it from the repository")]) from error
+    faults: list[Fault] = []
+    cases: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(lines, 1):
+        place = f"line {number}"
+        try:
+            case = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            faults.append(Fault(file.name, place, f"not usable JSON ({error}); mend it there"))
+            continue
+        missing = {"id", "language", "split", *fields} - (case.keys() if isinstance(case, dict) else set())
+        if missing:
+            faults.append(Fault(file.name, place, f"must be an object with {', '.join(sorted(missing))}; add them"))
+        elif case["split"] not in SPLITS:
+            faults.append(Fault(file.name, place, f"no such split; use one of {', '.join(SPLITS)}"))
+        elif cases.setdefault(case["id"], case) is not case:
+            faults.append(Fault(file.name, place, f"the id '{case['id']}' is taken; each case needs its own"))
+    if faults:
+        raise DataError(faults)
+    return [case for case in cases.values() if case["split"] == split]
+
+
+def read_baselines(file: Path) -> Baselines:
+    """Read [suite.split] tables of what each group reached. Raises DataError naming every fault."""
+    try:
+        document = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError([Fault(file.name, "file", f"cannot be read ({error}); restore it from the repository")]) from error
+    faults: list[Fault] = []
+    for suite, splits in document.items():
+        for split, groups in (splits if isinstance(splits, dict) else {"": None}).items():
+            if not isinstance(groups, dict) or split not in SPLITS:
+                faults.append(Fault(file.name, f"{suite}.{split}", NO_TABLE))
+                continue
+            for group, reached in groups.items():
+                if type(reached) not in (int, float) or not 0 <= reached <= 1:
+                    faults.append(Fault(file.name, f"{suite}.{split}.{group}", f"'{reached}' is no share of 0..1; correct it"))
+    if faults:
+        raise DataError(faults)
+    return document
+
+
+def short_of(part: Part, baselines: Baselines) -> list[Shortfall]:
+    """Give the groups below what they reached when last recorded, and those without a record below their goal.
+
+    A goal that has never been reached is shown as such, and is no reason to hold back a release that makes nothing worse. A
+    group without a case falls short.
+    """
+    recorded = baselines.get(part.suite, {}).get(part.split, {})
+    wanted = {**part.goals, **recorded}
+    shares: dict[str, float | None] = {group: right / total for group, (right, total) in part.shares().items()}
+    return [
+        Shortfall(f"{part.suite} {part.split} {short.measure}", short.wanted, short.reached)
+        for short in shortfalls(dict(sorted(wanted.items())), shares)
+    ]
+
+
+def groups_table(parts: Sequence[Part]) -> str:
+    """Write a line for each suite, split and group: how many passed, the share with its interval, the goal."""
+    lines = ["| suite | split | group | passed | of | share | 95 % interval | goal |", "|---|---|---|---|---|---|---|---|"]
+    for part in parts:
+        for group, (right, total) in part.shares().items():
+            low, high = interval(right, total)
+            goal = f"{part.goals[group]:.3f}" if group in part.goals else "-"
+            if right < part.goals.get(group, 0.0) * total:
+                goal = f"{goal} MISSED"
+            cells = (part.suite, part.split, group, right, total, f"{right / total:.3f}", f"{low:.3f} - {high:.3f}", goal)
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def languages_table(parts: Sequence[Part]) -> str:
+    """Write a line for each suite and split, with the share that passed in each language."""
+    languages = sorted({case.language for part in parts for case in part.judged})
+    lines = [f"| suite | split | {' | '.join(languages)} |", "|---|---|" + "---|" * len(languages)]
+    for part in parts:
+        counts = counted((case.language, case.passed) for case in part.judged)
+        shown = (f"{counts[name][0]}/{counts[name][1]}" if name in counts else "-" for name in languages)
+        lines.append(f"| {part.suite} | {part.split} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def failures_of(part: Part, most: int) -> list[str]:
+    """Name the cases that failed, `most` of them, each with its note."""
+    failed = [case for case in part.judged if not case.passed]
+    named = [f"- {case.id} [{case.language}] {case.group}: {case.note}" for case in failed[:most]]
+    return [*named, f"- and {len(failed) - most} more"] if len(failed) > most else named
+
+
+def as_answer_rows(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Write judged cases as plain values, one row a case."""
+    return [
+        {
+            "suite": part.suite,
+            "split": part.split,
+            "id": case.id,
+            "language": case.language,
+            "group": case.group,
+            "passed": case.passed,
+            "note": case.note,
+        }
+        for part in parts
+        for case in part.judged
+    ]

@@ -1,0 +1,158 @@
+"""The evaluation of answers: every suite of clara.jobs.suites, run on real code, held against its goals and its baseline.
+
+A suite is a module with NAME, GOALS (the least share that must pass, by group) and judged(services, split). One that cannot
+run, or that judges nothing, ends the evaluation with an error: it never passes for want of cases.
+"""
+
+import json
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Final, Protocol, cast
+
+from clara.bootstrap import Services
+from clara.evaluation.answers import (
+    Part,
+    as_answer_rows,
+    failures_of,
+    groups_table,
+    languages_table,
+    read_baselines,
+    short_of,
+)
+from clara.evaluation.dataset import SPLITS
+from clara.evaluation.gate import Shortfall
+from clara.evaluation.judged import Judged
+from clara.jobs import suites
+from clara.knowledge.faults import DataError, Fault
+from clara.settings import resources
+
+Say = Callable[[str], None]
+Progress = Callable[[int, int], None]
+# What makes a module a suite; a module with none of them helps one.
+PARTS: Final = ("NAME", "GOALS", "judged")
+ALL: Final = "all"
+# Failed cases named for each suite and split; --json and --out give all of them.
+NAMED: Final = 12
+
+
+class Suite(Protocol):
+    """What a module must have to be run as a suite."""
+
+    NAME: str
+    GOALS: Mapping[str, float]
+
+    def judged(self, services: Services, split: str) -> list[Judged]:
+        """Run the cases of one split through real code. Raises DataError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswers:
+    """A finished evaluation of answers, and what fell short."""
+
+    parts: tuple[Part, ...]
+    shortfalls: tuple[Shortfall, ...]
+
+    def as_json(self) -> str:
+        """Give one row a case."""
+        return json.dumps(as_answer_rows(self.parts), ensure_ascii=False, indent=1)
+
+
+def suites_found() -> dict[str, Suite]:
+    """Give the suites by name. Raises DataError naming every module that is half a suite, and every name taken twice."""
+    found: dict[str, Suite] = {}
+    faults: list[Fault] = []
+    for module in pkgutil.iter_modules(suites.__path__):
+        loaded = import_module(f"{suites.__name__}.{module.name}")
+        held = [part for part in PARTS if hasattr(loaded, part)]
+        if not held:
+            continue
+        if len(held) < len(PARTS):
+            missing = ", ".join(sorted(set(PARTS) - set(held)))
+            faults.append(Fault(f"{module.name}.py", "module", f"a suite needs {missing} too; add them"))
+        elif found.setdefault(loaded.NAME, cast("Suite", loaded)) is not loaded:
+            faults.append(Fault(f"{module.name}.py", "NAME", f"'{loaded.NAME}' is taken; choose another"))
+    if faults:
+        raise DataError(faults)
+    return found
+
+
+def chosen_suites(names: Sequence[str]) -> dict[str, Suite]:
+    """Give the suites of these names, all of them without a name. Raises DataError when there is no such suite."""
+    found = suites_found()
+    unknown = sorted(set(names) - found.keys())
+    if unknown or not found:
+        remedy = f"no such suite; choose among {', '.join(found) or 'none'}"
+        raise DataError([Fault("suites", ", ".join(unknown) or "all", remedy)])
+    return {name: suite for name, suite in found.items() if not names or name in names}
+
+
+def judge(services: Services, names: Sequence[str], split: str, say: Say, progress: Progress) -> JudgedAnswers:
+    """Run suites and compare them with goals and baselines. Raises DataError when a suite cannot run or has no case."""
+    chosen = chosen_suites(names)
+    baselines = read_baselines(resources() / "eval" / "answers" / "gate.toml")
+    _refuse_strangers(baselines)
+    tasks = [(suite, part) for suite in chosen.values() for part in (SPLITS if split == ALL else (split,))]
+    parts: list[Part] = []
+    for number, (suite, name) in enumerate(tasks, 1):
+        parts.append(judge_part(services, suite, name))
+        progress(number, len(tasks))
+    _tell(parts, say)
+    return JudgedAnswers(tuple(parts), tuple(short for part in parts for short in short_of(part, baselines)))
+
+
+def judge_part(services: Services, suite: Suite, split: str) -> Part:
+    """Run one suite on one split. Raises DataError when it judges nothing, or a case twice."""
+    started = perf_counter()
+    cases = suite.judged(services, split)
+    place = f"{suite.NAME}, split {split}"
+    if not cases:
+        raise DataError([Fault("suites", place, "judged no case; restore its file in eval/answers")])
+    repeated = [name for (name, _), times in Counter((case.id, case.group) for case in cases).items() if times > 1]
+    if repeated:
+        raise DataError([Fault("suites", place, f"judged more than once: {', '.join(repeated[:5])}; give each its own id")])
+    return Part(suite.NAME, split, tuple(cases), suite.GOALS, perf_counter() - started)
+
+
+def _refuse_strangers(names: Iterable[str]) -> None:
+    """See that the gate holds nothing that would never be compared."""
+    known = suites_found().keys()
+    faults = [Fault("gate.toml", name, "no such suite; remove it") for name in names if name not in known]
+    if faults:
+        raise DataError(faults)
+
+
+def _tell(parts: Sequence[Part], say: Say) -> None:
+    say(f"\n{groups_table(parts)}\n\n{languages_table(parts)}\n")
+    for part in parts:
+        if failed := failures_of(part, NAMED):
+            say("\n".join([f"{part.suite}, {part.split}, failed:", *failed, ""]))
+    say("seconds: " + ", ".join(f"{part.suite} {part.split} {part.seconds:.1f}" for part in parts))
+
+
+def answers_verdict(done: JudgedAnswers) -> str:
+    """Say whether every group reaches its goal and its baseline, and which do not."""
+    if not done.shortfalls:
+        return "\nthe gate of the answers is passed"
+    return "\n" + "\n".join(["below the gate of the answers:", *map(str, done.shortfalls)])
+
+
+def write_answers(folder: Path, done: JudgedAnswers) -> None:
+    """Write the figures and every case as JSON."""
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {
+        "run_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "figures": [
+            {"suite": part.suite, "split": part.split, "group": group, "passed": right, "of": total}
+            for part in done.parts
+            for group, (right, total) in part.shares().items()
+        ],
+        "cases": as_answer_rows(done.parts),
+    }
+    (folder / "answers.json").write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -1,0 +1,46 @@
+"""Whole answers to questions as people ask them, through the real journey.
+
+A reply passes when it is an answer about `procedure` and holds everything in `must`: each entry lists alternatives, the id of a
+fact that is cited or a text that is said. Every answer's sentences are then proved against what they cite.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from clara.bootstrap import Services
+from clara.conversation.message import Reply, ReplyStatus
+from clara.evaluation.judged import Judged
+from clara.jobs.suites.proof import faults_in
+from clara.jobs.suites.speaking import cases_of, reply_to
+
+NAME: Final = "end to end"
+GOALS: Final[Mapping[str, float]] = {"end to end": 0.95, "no wrong figure": 1.0}
+
+
+def judged(services: Services, split: str) -> list[Judged]:
+    """Ask every question; judge what is said, and prove it."""
+    found: list[Judged] = []
+    for case in cases_of("end_to_end", split, ("question", "procedure", "must")):
+        reply = reply_to(services, case["question"])
+        wrong = lacking(case, reply)
+        found.append(Judged(case["id"], case["language"], "end to end", not wrong, wrong))
+        if reply.status is ReplyStatus.ANSWERED:
+            faults = faults_in(services, reply, case["question"])
+            found.append(Judged(case["id"], case["language"], "no wrong figure", not faults, "; ".join(faults)))
+    return found
+
+
+def lacking(case: Mapping[str, Any], reply: Reply) -> str:
+    """Say what a reply lacks, or nothing when it holds all it must."""
+    if reply.status is not ReplyStatus.ANSWERED:
+        return reply.status.value
+    procedures = {citation.document_id for citation in reply.citations}
+    if case["procedure"] not in procedures:
+        return f"about {' '.join(sorted(procedures))}"
+    cited = {citation.passage_id for citation in reply.citations}
+    missing = [" or ".join(alternatives) for alternatives in case["must"] if not _held(alternatives, cited, reply.text)]
+    return f"lacks {', '.join(missing)}" if missing else ""
+
+
+def _held(alternatives: Sequence[str], cited: set[str], text: str) -> bool:
+    return any(wanted in cited or wanted in text for wanted in alternatives)

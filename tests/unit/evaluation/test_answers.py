@@ -1,0 +1,96 @@
+"""Tests of the figures of an evaluation of answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clara.evaluation.answers import (
+    Part,
+    as_answer_rows,
+    failures_of,
+    groups_table,
+    interval,
+    languages_table,
+    read_baselines,
+    read_cases,
+    short_of,
+)
+from clara.evaluation.judged import Judged
+from clara.knowledge.faults import DataError
+
+CASES = (
+    Judged("a", "es", "refused", passed=True),
+    Judged("b", "es", "refused", passed=False, note="answered"),
+    Judged("c", "ar", "calmed", passed=True),
+)
+
+
+def part(**goals: float) -> Part:
+    return Part("scope", "dev", CASES, goals)
+
+
+def test_a_group_below_its_goal_or_its_baseline_falls_short() -> None:
+    """What was recorded counts, else the goal; a goal never reached holds nobody back who makes nothing worse."""
+    assert [str(short) for short in short_of(part(refused=0.5, calmed=1.0), {})] == []
+    assert [short.measure for short in short_of(part(refused=0.6), {})] == ["scope dev refused"]
+    recorded = {"scope": {"dev": {"refused": 0.75}, "test": {"calmed": 1.0}}}
+    assert [(short.wanted, short.reached) for short in short_of(part(refused=0.5), recorded)] == [(0.75, 0.5)]
+    lower = {"scope": {"dev": {"refused": 0.5}}}
+    assert short_of(part(refused=0.95), lower) == []
+    assert "0.950 MISSED" in groups_table([part(refused=0.95)])
+
+
+def test_a_group_without_a_case_is_no_pass() -> None:
+    """A goal for which nothing was judged falls short, as not measured."""
+    assert [str(short) for short in short_of(part(plea=1.0), {})] == ["scope dev plea: not measured, wanted at least 1.000"]
+
+
+def test_tables_count_groups_and_languages() -> None:
+    """Each group has its share and goal, each language its cases; failures are named with their note."""
+    assert "| scope | dev | refused | 1 | 2 | 0.500 |" in groups_table([part(refused=0.9)])
+    assert "| scope | dev | 1/1 | 1/2 |" in languages_table([part()])
+    assert failures_of(part(), 5) == ["- b [es] refused: answered"]
+    assert [row["passed"] for row in as_answer_rows([part()])] == [True, False, True]
+
+
+def test_the_interval_holds_the_share_and_narrows_with_cases() -> None:
+    """0 of few cases leaves room above 0; the same share of more cases leaves less."""
+    assert interval(0, 10)[0] == 0 < interval(0, 10)[1]
+    few, many = interval(9, 10), interval(900, 1000)
+    assert few[0] < many[0] < 0.9 < many[1] < few[1]
+    assert interval(0, 0) == (0.0, 1.0)
+
+
+def test_cases_are_read_by_split(tmp_path: Path) -> None:
+    """Only the cases of the wanted split are given."""
+    file = tmp_path / "x.jsonl"
+    file.write_text("".join(f"{json.dumps({'id': name, 'language': 'es', 'split': name})}\n" for name in ("dev", "test")))
+    assert [case["id"] for case in read_cases(file, "dev")] == ["dev"]
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("{", "not usable JSON"),
+        ("[]", "must be an object with id, language, split, text"),
+        ('{"id": "a", "language": "es", "split": "dev"}', "must be an object with text"),
+        ('{"id": "a", "language": "es", "split": "all", "text": ""}', "no such split"),
+        ('{"id": "b", "language": "es", "split": "dev", "text": ""}', "is taken"),
+    ],
+)
+def test_every_faulty_case_is_named(tmp_path: Path, line: str, remedy: str) -> None:
+    """A case that cannot be judged stops the reading, with its line and what to do."""
+    file = tmp_path / "x.jsonl"
+    file.write_text(f'{{"id": "b", "language": "es", "split": "dev", "text": ""}}\n{line}\n')
+    with pytest.raises(DataError, match=rf"line 2: .*{remedy}"):
+        read_cases(file, "dev", ("text",))
+
+
+@pytest.mark.parametrize("text", ["x = 1", "[scope.night]\na = 1.0", "[scope.dev]\na = 1.5", "[scope.dev]\na = true", "["])
+def test_a_faulty_gate_is_refused(tmp_path: Path, text: str) -> None:
+    """Unknown splits, values that are no share, and broken files are named."""
+    file = tmp_path / "gate.toml"
+    file.write_text(text)
+    with pytest.raises(DataError, match=r"gate\.toml"):
+        read_baselines(file)
