@@ -38,6 +38,10 @@ class Settings(BaseSettings):
     rag_reranker: Literal["none", "heuristic", "gemini", "endpoint"] = Field("none", description="who orders what was found")
     rag_reranker_candidates: int = Field(20, ge=2, le=100, description="passages that the reranker sees")
     rag_reranker_seconds: float = Field(2.0, gt=0, le=30, description="after this the order stays as it was")
+    rag_writer: Literal["none", "gemini", "scripted"] = Field("none", description="who writes answers; none: quotes alone")
+    rag_grounded_prompting: bool = Field(True, description="a model, where RAG_WRITER names one, writes answers; off: quotes")
+    rag_translator: Literal["none", "gemini"] = Field("none", description="who asks again in Spanish and English")
+    rag_transcriber: Literal["none", "gemini", "whisper"] = Field("none", description="who writes down voice notes")
     rag_cache_enabled: bool = Field(False, description="remember results")
     rag_cache_ttl: float = Field(3600, gt=0, le=A_YEAR_SECONDS, description="seconds for which a result is remembered")
     rag_cache_backend: Literal["memory", "redis"] = Field("memory", description="redis shares results between processes")
@@ -50,6 +54,7 @@ class Settings(BaseSettings):
     clara_pseudonym_key: SecretStr | None = Field(None, description="32 or more characters; keys the senders' pseudonyms")
     clara_address_key: SecretStr | None = Field(None, description="32 or more characters; encrypts senders' addresses")
     clara_human_contact: str | None = Field(None, max_length=200, description="how to reach a person of your organisation")
+    clara_whisper_model: Path | None = Field(None, description="folder of a Whisper model, for the transcriber whisper")
     clara_worker: Literal["process", "inline"] = Field("process", description="inline: the worker runs in the web process")
     clara_worker_turns: int = Field(4, ge=1, le=64, description="messages that one worker answers at the same time")
     clara_home: Path | None = Field(None, description="folder of the embedded database and of the spool")
@@ -77,6 +82,13 @@ class Settings(BaseSettings):
 
     gemini_api_key: SecretStr | None = None
     gemini_model: str = "gemini-2.5-flash-lite"
+    gemini_writer_model: str = Field("gemini-2.5-flash", description="the writer's model")
+    gemini_transcriber_model: str = Field("gemini-2.5-flash", description="the transcriber's model")
+    gemini_calls_per_day: int = Field(20_000, ge=0, description="calls of Gemini of all processes; then Clara does without")
+    gemini_embedding_model: str = Field("gemini-embedding-001", pattern=r"^gemini-[a-z0-9.-]+$")
+    gemini_embedding_sdk: Literal["genai", "legacy"] = Field("genai", description="legacy needs the extra gemini-legacy")
+    gemini_embedding_seconds: float = Field(2.0, gt=0, le=10, description="after this keywords answer")
+    gemini_embedding_per_minute: int = Field(1_500, ge=1, le=100_000, description="texts a minute of `clara index build`")
     gemini_base_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Gemini")
     reranker_base_url: str | None = Field(None, pattern=r"^https?://", description="serves /ranking, for the reranker endpoint")
     reranker_model_name: str = ""
@@ -86,9 +98,10 @@ class Settings(BaseSettings):
     def _complete(self) -> Self:
         """Refuse a choice without what it needs."""
         needs = {
-            "gemini_api_key": self.rag_reranker == "gemini",
+            "gemini_api_key": self.uses_gemini,
             "reranker_base_url": self.rag_reranker == "endpoint",
             "rag_redis_url": self.rag_cache_enabled and self.rag_cache_backend == "redis",
+            "clara_whisper_model": self.rag_transcriber == "whisper",
             "clara_pseudonym_key": self.rag_cache_enabled and self.rag_cache_backend == "redis",
         }
         missing = [name.upper() for name, needed in needs.items() if needed and getattr(self, name) is None]
@@ -180,9 +193,15 @@ class Settings(BaseSettings):
         return self.secret("clara_address_key") or "local-channel-has-no-addresses"
 
     @property
+    def uses_gemini(self) -> bool:
+        """Whether any part asks Gemini."""
+        return "gemini" in {self.rag_reranker, self.rag_writer, self.rag_translator, self.rag_transcriber}
+
+    @property
     def pays_for_answers(self) -> bool:
         """Whether answers use a model that costs money: the shares of the day are counted then."""
-        return self.rag_enabled and self.rag_reranker in {"gemini", "endpoint"}
+        searching = self.rag_enabled and (self.rag_reranker in {"gemini", "endpoint"} or self.rag_translator != "none")
+        return searching or (self.rag_writer == "gemini" and self.rag_grounded_prompting)
 
     @property
     def spool(self) -> Path:

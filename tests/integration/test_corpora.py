@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.passages import NameTakenError, PostgresPassages, StoredCorpus
+from clara.adapters.postgres.passages import PostgresPassages, StoredCorpus
 from clara.adapters.postgres.search import PostgresIndex, space_id
+from clara.adapters.postgres.spaces import NameTakenError
 from clara.ingestion.journey import ingest
 from clara.ingestion.ports import Change, StoreUnavailableError, Written
 from clara.retrieval.passage import Passage, Query

@@ -17,7 +17,8 @@ from tests.integration.wired import EMBEDDER, database, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn, overlap
+from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
+from clara.adapters.scripted.overlapping import overlap
 from clara.bootstrap import Services
 from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status

@@ -1,6 +1,7 @@
 """A running Clara without processes of its own: the web application, a worker thread, and a stand-in for Twilio."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from threading import Thread
 
 import pytest
@@ -41,23 +42,39 @@ def serve(services_on: Callable[..., Services]) -> Iterator[Callable[[Services],
 
 
 @pytest.fixture
-def clara(
+def start(
     knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Services], serve: Callable[[Services], FlaskClient]
-) -> Iterator[Clara]:
-    services = services_on(
-        knowledge_url,
-        clara_channel="twilio",
-        clara_public_url=PUBLIC_URL,
-        clara_pseudonym_key=PSEUDONYM_KEY,
-        clara_address_key=ADDRESS_KEY,
-        twilio_account_sid=ACCOUNT,
-        twilio_auth_token=TOKEN,
-        twilio_api_url=twilio.url,
-    )
-    worker = build_worker(services)
-    thread = Thread(target=worker.run, kwargs={"handle_signals": False})
-    thread.start()
-    yield Clara(services, serve(services), twilio)
-    worker.stop()
+) -> Iterator[Callable[..., Clara]]:
+    """Start a Clara with other settings than the usual ones; it ends with the test."""
+    with ExitStack() as running:
+
+        def make(**changed: object) -> Clara:
+            settings = {
+                "clara_channel": "twilio",
+                "clara_public_url": PUBLIC_URL,
+                "clara_pseudonym_key": PSEUDONYM_KEY,
+                "clara_address_key": ADDRESS_KEY,
+                "twilio_account_sid": ACCOUNT,
+                "twilio_auth_token": TOKEN,
+                "twilio_api_url": twilio.url,
+            }
+            services = services_on(knowledge_url, **settings | changed)
+            worker = build_worker(services)
+            thread = Thread(target=worker.run, kwargs={"handle_signals": False})
+            thread.start()
+            running.callback(_ended, thread)
+            running.callback(worker.stop)
+            return Clara(services, serve(services), twilio)
+
+        yield make
+
+
+def _ended(thread: Thread) -> None:
     thread.join(timeout=15)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def clara(start: Callable[..., Clara]) -> Clara:
+    """Clara with the usual settings."""
+    return start()

@@ -1,6 +1,7 @@
 """Signed webhook in, sent reply out: the main job on real input, through PostgreSQL, the job queue and Twilio's client."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
@@ -184,3 +185,23 @@ def test_a_reply_whose_answer_was_lost_is_not_sent_twice(clara: Clara) -> None:
     until(lambda: clara.rows("select status, provider_sid, attempted_at from outbox") == [("sent", sent.sid, None)])
     until(lambda: clara.rows("select count(*) from procrastinate_jobs") == [(0,)])
     assert len(clara.twilio.taken) == 1
+
+
+def test_danger_passes_the_limits(start: Callable[..., Clara]) -> None:
+    """Who wrote too much is told so once and then not answered; who is in danger is told whom to call all the same."""
+    clara = start(clara_sender_per_minute=1)
+    clara.say("hola", "SM1")
+    sent = clara.say("mi marido me esta pegando, ayuda", "SM2")
+    assert "*016*" in sent.body
+    assert clara.rows("select status from turns order by created_at") == [("command",), ("urgent",)]
+
+
+def test_a_follow_up_is_understood(clara: Clara) -> None:
+    """What the last turn was about is read from the database, and a number chooses what was offered."""
+    clara.say("que es el bono social electrico", "SM1")
+    assert "Bono social" in clara.say("y cuanto tarda?", "SM2").body
+    menu = clara.say("menú", "SM3")
+    assert "1. " in menu.body
+    assert clara.rows("select jsonb_array_length(trace->'options') from turns where status = 'command'") == [(23,)]
+    first = menu.body.split("1. ")[1].splitlines()[0]
+    assert first in clara.say("1", "SM4").body

@@ -1,8 +1,9 @@
 """What several unit tests share: the real data, read once, and tools without database or model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -11,25 +12,23 @@ import hypothesis.configuration
 import pytest
 
 from clara.adapters.local.language import LocalLanguageIdentifier
-from clara.bootstrap import read_calibration
-from clara.conversation.commands import Commands
+from clara.bootstrap import Services, read_calibration
 from clara.conversation.journey import Tools
 from clara.conversation.language import LanguageDetector
 from clara.conversation.texts import LANGUAGES, Texts, read_texts
-from clara.conversation.writing import ExtractiveWriter
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
 from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
 from clara.knowledge.keyword import NamedProcedures, keyword
-from clara.knowledge.passages import CORPUS, passages_of
+from clara.knowledge.passages import passages_of
 from clara.knowledge.placing import current, located
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage, Retrieve
 from clara.retrieval.tiers import Tier, tiers
-from clara.settings import resources
+from clara.settings import Settings, resources
 
 TODAY = date(2026, 11, 21)
 
@@ -102,21 +101,16 @@ def detector(telling: Mapping[str, Sequence[str]]) -> LanguageDetector:
 
 
 @pytest.fixture(scope="session")
-def tools_with(real: Real, texts: Texts, detector: LanguageDetector) -> Callable[..., Tools]:
+def tools_with(real: Real) -> Callable[..., Tools]:
     """Build the tools of a conversation around a retriever; by default the chain that needs no database."""
-    chain, commands, writer = real.chain(), Commands(texts), ExtractiveWriter(texts, real.names, real.passages)
+    chain = real.chain()
+
+    @cache
+    def whole(human_contact: str | None) -> Tools:
+        settings = Settings(clara_channel="local", clara_human_contact=human_contact)
+        return Services(settings, None).safe_tools.get()
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
-        return Tools(
-            corpus=CORPUS,
-            retrieve=retrieve or chain,
-            texts=texts,
-            detector=detector,
-            commands=commands,
-            writer=writer,
-            names=real.names,
-            places=real.catalogue.places,
-            human_contact=human_contact,
-        )
+        return replace(whole(human_contact), retrieve=retrieve or chain)
 
     return build

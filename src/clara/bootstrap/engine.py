@@ -1,18 +1,21 @@
 """The retrieval engine on its database: stores, indexes, memories and caches. What is switched off is not built."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import structlog
 
+from clara.bootstrap.embedders import Embedders
 from clara.bootstrap.lazily import Lazily
 from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
 from clara.retrieval.measured import RetrievalMetrics
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder
-from clara.retrieval.passage import Hit, Query, Retrieve
+from clara.retrieval.passage import Found, Hit, Query, Retrieve
+from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
 from clara.retrieval.remembered import RememberingEmbedder, read_vectors
 from clara.retrieval.strategies import choosing, strategy_named
@@ -22,10 +25,13 @@ from clara.settings import Settings, resources
 if TYPE_CHECKING:
     from sqlalchemy import Engine as Database
 
+    from clara.adapters.guarding import Guard
     from clara.adapters.local.embedder import LocalEmbedder
     from clara.adapters.local.tokens import LocalTokenCounter
     from clara.adapters.postgres.passages import PostgresPassages
     from clara.adapters.postgres.search import PostgresIndex
+    from clara.adapters.postgres.spaces import PostgresSpaces
+    from clara.adapters.postgres.versions import CorpusVersions
 
 log = structlog.get_logger()
 
@@ -44,6 +50,9 @@ class Engine:
         self.metrics = RetrievalMetrics()
         self.engine: Lazily[Database] = Lazily(self._open_database)
         self.embedder: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.embedders = Embedders(settings, self._bundled, self.guard_of)
+        self.versions: Lazily[CorpusVersions] = Lazily(self._open_versions)
+        self._last_served: dict[str, str] = {}
         self.token_counter: Lazily[LocalTokenCounter] = Lazily(_token_counter)
         self.profiles = Lazily(lambda: read_profiles(resources() / "data" / "profiles.json"))
 
@@ -54,6 +63,46 @@ class Engine:
             raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
         return open_engine(self.database_url)
 
+    def _bundled(self) -> Embedder:
+        return self.embedder.get()
+
+    def _open_versions(self) -> "CorpusVersions":
+        from clara.adapters.postgres.versions import CorpusVersions
+
+        return CorpusVersions(str(self.database_url))
+
+    def guard_of(self, part: str) -> "Guard":
+        """Give what stands between a part and a served model; an engine alone has nothing to count with."""
+        from clara.adapters.guarding import guarded
+
+        del part
+        return guarded()
+
+    def served_model(self, corpus: str) -> str:
+        """Give the model that a corpus is searched by: while the database is away the last one known, at first the bundled."""
+        held = self.versions.get().model(corpus) if self.database_url else None
+        if held is None or not self.embedders.knows(held):
+            return self._last_served.get(corpus, self.embedder.get().model)
+        self._last_served[corpus] = held
+        return held
+
+    def by_served_model(self, build: Callable[[Embedder], Retrieve]) -> Retrieve:
+        """Retrieve by whatever model the corpus is served with at that moment, from the first step to the last.
+
+        `build` makes the chain of a model, once.
+        """
+        chains = {self.embedder.get().model: build(self.embedder.get())}
+        lock = Lock()
+
+        def retrieve(query: Query) -> Found:
+            model = self.served_model(query.corpus)
+            with lock:
+                if model not in chains:
+                    chains[model] = build(self.embedders.asking(model))
+            return chains[model](query)
+
+        return retrieve
+
     def profile(self, name: str) -> Profile:
         """Give the profile of that name. Raises ProfileError."""
         profiles = self.profiles.get()
@@ -61,40 +110,58 @@ class Engine:
             raise ProfileError(f"there is no profile {name!r}; choose one of {', '.join(profiles)}")
         return profiles[name]
 
-    def passages(self, profile: Profile | None = None) -> "PostgresPassages":
-        """Build the store that ingestion writes to."""
+    def spaces(self) -> "PostgresSpaces":
+        """Build what fills vector spaces and changes over between them."""
+        from clara.adapters.postgres.spaces import PostgresSpaces
+
+        return PostgresSpaces(self.engine.get())
+
+    def adopt(self, corpus: str, embedder: Embedder) -> None:
+        """Search the corpus by this model if it was by one that only another release knows. Raises StoreUnavailableError."""
+        held = self.versions.get().model(corpus)
+        if held is not None and not self.embedders.knows(held):
+            self.spaces().serve(corpus, embedder.model)
+
+    def filling(self, corpus: str) -> Embedder:
+        """Give what embeds the texts of a corpus for the model it is searched by."""
+        return self.embedders.filling(self.served_model(corpus))
+
+    def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> "PostgresPassages":
+        """Build the store that ingestion writes to, for the vectors of the bundled embedder or another."""
         from clara.adapters.postgres.passages import PostgresPassages
 
-        embedder = self.embedder.get()
+        embedder = embedder or self.embedder.get()
         return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions, profile)
 
-    def memorising_embedder(self, *, remember_queries: bool = False) -> MemorisingEmbedder:
+    def memorising_embedder(self, embedder: Embedder | None = None, *, remember_queries: bool = False) -> MemorisingEmbedder:
         """Build what embeds the texts of corpora: what was computed once is taken from the database."""
         from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 
         memory = PostgresEmbeddingMemory(self.engine.get())
-        return MemorisingEmbedder(self.embedder.get(), memory, _log_memory, remember_queries=remember_queries)
+        return MemorisingEmbedder(embedder or self.embedder.get(), memory, _log_memory, remember_queries=remember_queries)
 
-    def passage_embedder(self) -> RememberingEmbedder:
+    def passage_embedder(self, embedder: Embedder | None = None) -> RememberingEmbedder:
         """Build what embeds Clara's passages: it knows the vectors that the release carries."""
-        embedder = self.embedder.get()
+        embedder = embedder or self.embedder.get()
         known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
-        return RememberingEmbedder(self.memorising_embedder() if self.database_url else embedder, known)
+        return RememberingEmbedder(self.memorising_embedder(embedder) if self.database_url else embedder, known)
 
-    def index(self, profile: Profile | None = None, *, vectors: bool = False) -> "PostgresIndex":
-        """Build the search index for the embedder's vectors."""
+    def index(
+        self, profile: Profile | None = None, embedder: Embedder | None = None, *, vectors: bool = False
+    ) -> "PostgresIndex":
+        """Build the search index for the vectors of the bundled embedder or another."""
         from clara.adapters.postgres.search import PostgresIndex
 
-        embedder = self.embedder.get()
+        embedder = embedder or self.embedder.get()
         return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions, profile, vectors=vectors)
 
-    def gather(self, profile: Profile) -> Gather:
+    def gather(self, profile: Profile, embedder: Embedder | None = None) -> Gather:
         """Build the search of a corpus as its profile says: strategy, duplicates, and collections at once or in phases.
 
         Raises UnknownStrategyError.
         """
         strategy = strategy_named(profile.strategy)
-        index = self.index(profile, vectors=strategy.needs_vectors or profile.deduplicate)
+        index = self.index(profile, embedder, vectors=strategy.needs_vectors or profile.deduplicate)
 
         def search(query: Query) -> Sequence[Hit]:
             return index.search(query, query.vector or ())
@@ -112,7 +179,11 @@ class Engine:
     def corpus_retriever(self, corpus: str) -> Retrieve:
         """Build the retriever of a loaded corpus, searched as its profile says. Raises UnknownCorpusError, ProfileError."""
         profile = self.profile(self.passages().profile_of(corpus))
-        return validated(hybrid(self.embedder.get(), self.gather(profile), None))
+
+        def build(embedder: Embedder) -> Retrieve:
+            return hybrid(embedder, self.gather(profile, embedder), None)
+
+        return validated(self.by_served_model(build))
 
 
 def digest_of_release() -> str:

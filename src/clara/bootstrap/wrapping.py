@@ -9,7 +9,7 @@ import structlog
 
 from clara import __version__
 from clara.bootstrap.engine import Engine, digest_of_release
-from clara.bootstrap.lazily import Lazily
+from clara.bootstrap.models import Models
 from clara.caching.events import Event
 from clara.caching.keys import Keys
 from clara.caching.ports import Cache, CacheUnavailableError
@@ -19,10 +19,11 @@ from clara.retrieval.adapting import CORRECTIVE, SELF_REFLECTIVE, by_confidence
 from clara.retrieval.cached import ResultMemory, cached
 from clara.retrieval.correcting import Enough, corrected
 from clara.retrieval.deciding import self_reflective
-from clara.retrieval.passage import Retrieve
+from clara.retrieval.passage import Retrieve, Status
+from clara.retrieval.ports import Embedder
 from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
-from clara.retrieval.rewriting import rewrites
+from clara.retrieval.rewriting import by_writer, rewrites
 from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
 from clara.settings import Settings, resources
 
@@ -38,17 +39,17 @@ CONFIDENT = 0.9
 
 
 # The settings that change what is found: a result remembered under others is void.
-SHAPING = ("rag_enabled", "rag_fallback_chain", "rag_policy", "rag_reranker", "gemini_model", "reranker_")
+SHAPING = ("rag_enabled", "rag_fallback_chain", "rag_policy", "rag_reranker", "rag_translator", "gemini_model", "reranker_")
 
 
 class Wrappers:
     """Puts around a retriever what the settings ask for."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, models: Models) -> None:
         self._engine = engine
+        self._models = models
         self._settings: Settings = engine.settings
         self._closing: list[Callable[[], None]] = []
-        self._memory = Lazily(self._result_memory)
 
     def close(self) -> None:
         """Give back the connections to Redis and to models."""
@@ -74,16 +75,9 @@ class Wrappers:
 
     def _gemini(self) -> "GeminiReranker":
         from clara.adapters.gemini.reranker import GeminiReranker
-        from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
 
-        settings = self._settings
-        transport = GeminiTransport(
-            settings.secret("gemini_api_key"),
-            deadline_seconds=settings.rag_reranker_seconds,
-            base_url=settings.gemini_base_url or PUBLIC_URL,
-        )
-        self._closing.append(transport.close)
-        return GeminiReranker(transport, settings.gemini_model)
+        transport = self._models.transport("reranker", self._settings.rag_reranker_seconds)
+        return GeminiReranker(transport, self._settings.gemini_model)
 
     def _endpoint(self) -> "EndpointReranker":
         from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
@@ -100,9 +94,13 @@ class Wrappers:
         self._closing.append(reranker.close)
         return reranker
 
-    def policy(self, retrieve: Retrieve) -> Retrieve:
-        """Let the configured policy decide whether to search, and whether to search again."""
-        if self._settings.rag_policy == "none":
+    def policy(self, retrieve: Retrieve, embedder: Embedder | None = None) -> Retrieve:
+        """Let the configured policy decide whether to search, and whether to search again.
+
+        What counts as near was measured with the bundled embedder only; with another one there is no policy.
+        """
+        bundled = self._engine.embedder.get()
+        if self._settings.rag_policy == "none" or (embedder or bundled).model != bundled.model:
             return retrieve
         vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / "tramites.json")
         enough = Enough(vocabulary, confidence=CONFIDENT, bounds=E5)
@@ -114,17 +112,23 @@ class Wrappers:
             case _:
                 return adaptive(retrieve, vocabulary, enough)
 
-    def caching(self, retrieve: Retrieve) -> Retrieve:
+    def translating(self, retrieve: Retrieve) -> Retrieve:
+        """Ask again in Spanish, then in English, where nothing was found; what was found is left as it is."""
+        translator = self._models.translator()
+        if translator is None:
+            return retrieve
+        alternatives = {"translation": by_writer(translator)}
+        return corrected(retrieve, alternatives, stop=lambda _query, found: found.status is not Status.NOT_FOUND)
+
+    def caching(self, retrieve: Retrieve, embedder: Embedder | None = None) -> Retrieve:
         """Remember results, where a database says which version of a corpus they belong to."""
         if not self._settings.rag_cache_enabled or self._engine.database_url is None:
             return retrieve
-        from clara.adapters.postgres.versions import CorpusVersions
+        embedder = embedder or self._engine.embedder.get()
+        versions = self._engine.versions.get()
+        return cached(retrieve, self._result_memory(embedder.dimensions), embedder, versions.current)
 
-        versions = CorpusVersions(self._engine.database_url)
-        self._closing.append(versions.close)
-        return cached(retrieve, self._memory.get(), self._engine.embedder.get(), versions.current)
-
-    def _result_memory(self) -> ResultMemory:
+    def _result_memory(self, dimensions: int) -> ResultMemory:
         """Build the memory. Its keys are made with the pseudonyms' secret, or, in one process alone, with one of its own."""
         settings = self._settings
         count = self._engine.metrics.record_cache
@@ -135,7 +139,7 @@ class Wrappers:
         return ResultMemory(
             sealed,
             keys,
-            SemanticMemory(self._engine.embedder.get().dimensions),
+            SemanticMemory(dimensions),
             json.dumps([__version__, digest_of_release(), shaping]),
             _log_cache,
             count,

@@ -3,9 +3,11 @@
 import click
 
 from clara import __version__
-from clara.cli.asking import ask, evaluation, search
+from clara.cli.asking import ask, examples, search
 from clara.cli.delivering import delivery
-from clara.cli.engine import cache, corpus, explain, index
+from clara.cli.engine import cache, corpus, explain
+from clara.cli.evaluating import evaluation
+from clara.cli.indexing import index
 from clara.cli.knowing import ingest, knowledge
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
 
@@ -20,7 +22,7 @@ def cli() -> None:
 
 
 COMMANDS = (
-    up, web, worker, migrate, ingest, ask, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
+    up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
     stand_in, sign,
 )  # fmt: skip
 for command in COMMANDS:

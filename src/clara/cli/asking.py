@@ -1,4 +1,4 @@
-"""Commands that ask: ask, search, eval."""
+"""Commands that ask: ask, search, examples."""
 
 import json
 import sys
@@ -21,6 +21,21 @@ def ask(question: str, *, as_json: bool) -> None:
     with running(), services_or_outage(read_settings(), say) as services:
         reply = put(services, question)
         click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+@click.command()
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there instead of printing it.")
+def examples(*, out: Path | None) -> None:
+    """Hold ten conversations, and print them as a page: what people wrote, and what Clara replied."""
+    from clara.jobs.preparing import services_or_outage
+    from clara.jobs.showing import examples as hold
+
+    with running(), services_or_outage(read_settings(), say) as services:
+        page = hold(services, "clara examples --out docs/answers.md")
+        if out is None:
+            click.echo(page, nl=False)
+        else:
+            out.write_text(page, "utf-8")
 
 
 @click.command()
@@ -61,35 +76,6 @@ def _filters(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
             raise click.UsageError(f"--filter {one}: write it as KEY=VALUE.")
         accepted[key] = (*accepted.get(key, ()), value)
     return accepted
-
-
-@click.command(name="eval")
-@click.option("--tier", type=click.Choice(["chain", "pgvector", "json_fallback", "directory_fallback"]), default="chain")
-@click.option("--split", type=click.Choice(["dev", "test"]), help="Only these questions; default: both, each with its table.")
-@click.option("--category", help="Only the questions of this category; the gate does not apply then.")
-@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show what changed side since.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the run as JSON, CSV and TREC.")
-@click.option("--json", "as_json", is_flag=True, help="Print one row a question as JSON instead of the tables.")
-def evaluation(*, compare: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
-    """Ask the questions of eval/clara, print the measures, and hold them against the gate.
-
-    Exit codes: 0 passed, 1 fell short of the gate, 2 could not run.
-    """
-    from clara.jobs.evaluating import Choice, evaluate, verdict, write_run
-    from clara.jobs.preparing import ensure_corpus, running_services
-
-    choice = Choice(**chosen)
-    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("asking") as progress:
-        ensure_corpus(services, say)
-        tell = say if as_json else click.echo
-        done = evaluate(services, choice, compare, tell, progress)
-        if out is not None:
-            write_run(out, choice.tier, done.outcomes)
-        if as_json:
-            click.echo(done.as_json())
-        tell(verdict(done))
-        if done.shortfalls:
-            sys.exit(FINDINGS)
 
 
 def _shown(found: dict[str, Any]) -> str:

@@ -4,16 +4,25 @@ Each step either adds to the turn or ends the journey with a reply. No step call
 """
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
-from clara.conversation.commands import Commands
-from clara.conversation.language import LanguageDetector
-from clara.conversation.message import Message, Reply, ReplyStatus, Turn
+from clara.conversation.clarifying import Clarifying
+from clara.conversation.correction import set_apart
+from clara.conversation.danger import Danger
+from clara.conversation.dialogue import Dialogue
+from clara.conversation.feedback import Feedback
+from clara.conversation.framing import Writer
+from clara.conversation.hearing import Listener, shown
+from clara.conversation.language import DEFAULT, LanguageDetector
+from clara.conversation.masking import holds_numbers
+from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.conversation.rights import OPTIONS, Known, Rights
+from clara.conversation.scope import Scope
 from clara.conversation.texts import Texts
-from clara.conversation.writing import ExtractiveWriter, choose
+from clara.conversation.writing import choose as chosen
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 
@@ -31,17 +40,23 @@ class JourneyUnfinishedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the steps work with."""
+    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read."""
 
     corpus: str
     retrieve: Retrieve
     texts: Texts
     detector: LanguageDetector
-    commands: Commands
-    writer: ExtractiveWriter
-    names: Mapping[str, Mapping[str, str]]
+    danger: Danger
+    rights: Rights
+    feedback: Feedback
+    dialogue: Dialogue
+    scope: Scope
+    clarifying: Clarifying
+    writer: Writer
     places: Places
     human_contact: str | None = None
+    listener: Listener | None = None
+    known: Callable[[], Known] | None = None
 
     def human(self, language: str) -> str:
         """Say how to reach a person."""
@@ -50,12 +65,23 @@ class Tools:
         return self.texts.say(language, "human_default")
 
     def say(self, language: str, name: str) -> str:
-        """Say a fixed text with whatever it asks for."""
-        listed = "\n".join(f"• {names[language]}" for names in self.names.values())
-        return self.texts.say(language, name, human=self.human(language), procedures=listed).strip()
+        """Say a fixed text, with how to reach a person where it asks for that."""
+        return self.texts.say(language, name, human=self.human(language)).strip()
 
 
 Step = Callable[[Turn, Tools], Turn | Reply]
+
+
+def hear(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Listen to a voice note: from here on its words are what the person wrote."""
+    message = turn.message
+    if tools.listener is None or not message.recordings or (message.text or "").strip():
+        return turn
+    heard = tools.listener.listen(message)
+    if heard.trouble is not None:
+        language = turn.previous_language or DEFAULT
+        return Reply(tools.say(language, heard.trouble), ReplyStatus.UNREADABLE, language)
+    return replace(turn, message=heard.message, heard=True)
 
 
 def read(turn: Turn, _tools: Tools) -> Turn:
@@ -63,7 +89,8 @@ def read(turn: Turn, _tools: Tools) -> Turn:
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
     shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
-    return replace(turn, question=read_part[:MAX_QUESTION], shortened=shortened)
+    question = read_part[:MAX_QUESTION]
+    return replace(turn, question=question, asked=question, shortened=shortened)
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
@@ -73,7 +100,7 @@ def detect_language(turn: Turn, tools: Tools) -> Turn:
 
 def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
     """Answer kindly what cannot be read: voice notes, pictures, messages without words."""
-    if any(character.isalnum() for character in turn.question):
+    if any(character.isalnum() for character in turn.asked):
         return turn
     kinds = {media.split("/")[0] for media in turn.message.media_types}
     if "audio" in kinds or (turn.message.text is None and not kinds):
@@ -83,20 +110,62 @@ def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
     return Reply(tools.say(turn.language, name), ReplyStatus.UNREADABLE, turn.language)
 
 
+def urgent(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer somebody in danger before anything else is looked at."""
+    return tools.danger.answer(turn)
+
+
+def respect_rights(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer who wants to be forgotten, to know what is kept, or to be remembered or not."""
+    return tools.rights.answer(turn, tools.known)
+
+
+def choose(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Take a number for what the last reply offered."""
+    asked_to_forget = bool(turn.past) and turn.past[0].options == OPTIONS
+    return turn if asked_to_forget else tools.dialogue.choose(turn)
+
+
+def take_feedback(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Take what is said of the last answer; what chose or corrected something is none."""
+    understood = turn.asked != turn.question
+    return turn if understood else tools.feedback.answer(turn, tools.human(turn.language))
+
+
 def obey_command(turn: Turn, tools: Tools) -> Turn | Reply:
     """Answer greetings, thanks, help, the menu and the wish to talk to a person."""
-    recognised = tools.commands.recognise(turn.question, turn.language)
-    if recognised is None:
-        return turn
-    command, language = recognised
-    if turn.first_contact and command == "greeting":
-        command = "menu"  # the notice of the first contact is the greeting
-    return Reply(tools.say(language, command), ReplyStatus.COMMAND, language)
+    return tools.dialogue.obey(turn)
+
+
+def correct(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Look again where the person says that the last answer was about something else."""
+    return tools.dialogue.correct(turn)
+
+
+def follow_up(turn: Turn, tools: Tools) -> Turn:
+    """Make a question that stands alone of one that hangs on the last turns."""
+    return tools.dialogue.follow_up(turn)
+
+
+def screen(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Stay calm with insults, and take orders to the machine for what they are."""
+    return tools.scope.screen(turn, tools.say)
 
 
 def find(turn: Turn, tools: Tools) -> Turn:
     """Look for evidence."""
-    return replace(turn, found=tools.retrieve(Query(turn.question, tools.corpus, turn.language, EVIDENCE)))
+    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE))
+    return replace(turn, found=set_apart(found, turn.apart))
+
+
+def tell_apart(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Say of what was not found that it is none of Clara's matters, where that is clear."""
+    return tools.scope.tell_apart(turn, tools.say)
+
+
+def clarify(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Ask back where the answer turns on what was not said."""
+    return tools.clarifying.answer(turn)
 
 
 def write(turn: Turn, tools: Tools) -> Reply:
@@ -108,13 +177,15 @@ def write(turn: Turn, tools: Tools) -> Reply:
         outage = found.status is Status.OUTAGE
         status = ReplyStatus.OUTAGE if outage else ReplyStatus.NOT_FOUND
         return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
-    limit = MAX_REPLY - len(_notice(turn, tools, language))
+    limit = MAX_REPLY - len(_notice(turn, tools, language)) - len(_hint(turn, tools, language))
     notes = _notes(turn, found, tools)
-    text, citations = tools.writer.write(found.hits, language, limit - sum(len(note) + 2 for note in notes))
+    written = tools.writer.answer(turn.asked, found.hits, language, limit - sum(len(note) + 2 for note in notes))
+    text = written.text
     while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
         notes.pop()  # a fact that barely fits with what limits it is worth more than a note
     said = "\n\n".join([*notes, text])
-    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, citations, found.timings_ms, _trace(found))
+    trace = {**_trace(found), "writing": dict(written.trace)}
+    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
 
 
 def _trace(found: Found) -> dict[str, Any]:
@@ -124,9 +195,9 @@ def _trace(found: Found) -> dict[str, Any]:
 
 def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:
     """Say what an answer begins with, the least important last."""
-    remarks = {"shortened": turn.shortened, "degraded": bool(found.outages)}
+    remarks = {"corrected": turn.corrected, "shortened": turn.shortened, "degraded": bool(found.outages)}
     said = [tools.texts.say(turn.language, name) for name, needed in remarks.items() if needed]
-    return [*_level(turn.question, found.hits, tools, turn.language), *said]
+    return [*_level(turn.asked, found.hits, tools, turn.language), *said]
 
 
 def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> list[str]:
@@ -134,14 +205,17 @@ def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> l
     place = tools.places.territory_of(question)
     if place is None:
         return []
-    held = {hit.passage.territory for hit in choose(hits)} - {STATE}
+    held = {hit.passage.territory for hit in chosen(hits)} - {STATE}
     level = next((code for code in tools.places.around(place.code) if code in held), None)
     if level is None:
         return [tools.texts.say(language, "level_state", place=place.name)]
     return [tools.texts.say(language, "level_territory", place=tools.places.by_code[level].name)]
 
 
-STEPS: Final[tuple[Step, ...]] = (read, detect_language, refuse_unreadable, obey_command, find, write)
+STEPS: Final[tuple[Step, ...]] = (
+    hear, read, detect_language, urgent, respect_rights, choose, correct, take_feedback, refuse_unreadable, obey_command,
+    follow_up, screen, find, tell_apart, clarify, write,
+)  # fmt: skip
 
 
 def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
@@ -158,18 +232,43 @@ def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
     raise JourneyUnfinishedError
 
 
-def converse(message: Message, tools: Tools, *, first_contact: bool = False, previous_language: str | None = None) -> Reply:
-    """Answer one message."""
-    return follow(Turn(message, previous_language, first_contact), tools)
+def converse(
+    message: Message,
+    tools: Tools,
+    *,
+    first_contact: bool = False,
+    previous_language: str | None = None,
+    past: Sequence[Past] = (),
+) -> Reply:
+    """Answer one message; `past` are the last turns, newest first."""
+    return follow(Turn(message, previous_language, first_contact, tuple(past)), tools)
 
 
 def _noticed(turn: Turn, tools: Tools, reply: Reply) -> str:
-    """Put the notice of the first contact before a reply; without how to reach a person where there is no room for both."""
-    text = _notice(turn, tools, reply.language) + reply.text
+    """Put around a reply what belongs to any: who answers, what was heard, that identity numbers are not wanted.
+
+    Who is in danger reads the help first. Where there is no room, the notice goes without how to reach a person.
+    """
+    hint = _hint(turn, tools, reply.language)
+    if reply.status is ReplyStatus.URGENT:
+        text = f"{reply.text}\n\n{_first(turn, tools, reply.language)}".strip()
+        return text if len(text) <= MAX_REPLY else reply.text
+    text = _notice(turn, tools, reply.language) + reply.text + hint
     if turn.first_contact and len(text) > MAX_REPLY:
         text = f"{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
     return text
 
 
 def _notice(turn: Turn, tools: Tools, language: str) -> str:
+    """Say what stands before a reply: at the first contact who answers, after a voice note how it was understood."""
+    heard = f"{tools.texts.say(language, 'voice_heard', words=shown(turn.question))}\n\n" if turn.heard else ""
+    return _first(turn, tools, language) + heard
+
+
+def _first(turn: Turn, tools: Tools, language: str) -> str:
     return f"{tools.say(language, 'first_contact')}\n\n" if turn.first_contact else ""
+
+
+def _hint(turn: Turn, tools: Tools, language: str) -> str:
+    """Ask somebody who sent identity numbers not to."""
+    return f"\n\n{tools.say(language, 'identity_sent')}" if holds_numbers(turn.question) else ""

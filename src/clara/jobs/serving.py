@@ -20,6 +20,7 @@ from clara.adapters.postgres.inbox import PostgresInbox
 from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.postgres.overview import ask
 from clara.adapters.postgres.reports import PostgresReports
+from clara.adapters.postgres.satisfaction import PostgresSatisfaction
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.adapters.spool.spool import FileSpool
 from clara.adapters.twilio.codes import retryable_report
@@ -62,6 +63,7 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
             public_url=settings.clara_public_url if genuine else None,
             counters=PostgresMetrics(engine).read,
             memory=PostgresEmbeddingMemory(engine).statistics,
+            satisfaction=PostgresSatisfaction(engine).of_last,
             admin_token_sha256=settings.clara_admin_token_sha256,
         )
     )

@@ -1,12 +1,14 @@
 """The worker: takes the turns of stored messages, one of a sender at a time."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import structlog
 
 from clara.adapters.postgres.desk import SET_ASIDE_AFTER
 from clara.adapters.postgres.engine import plain_url
 from clara.adapters.postgres.metrics import PostgresMetrics
+from clara.adapters.postgres.people import PostgresPeople
 from clara.adapters.postgres.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.bootstrap import Services
@@ -57,6 +59,8 @@ class LocalSender:
 def build_worker(services: Services, converse_with: Converse | None = None) -> Worker:
     """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
     settings, engine = services.settings, services.engine.get()
+    if converse_with is None:
+        services.tools.get()  # built now, which takes seconds, not while the first person waits
     clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), build_sender(services))
     store = PostgresMetrics(engine)
 
@@ -85,10 +89,11 @@ def answer(services: Services, case: Case) -> Reply:
         return notice(services, case, case.limit)
     if case.tries >= APOLOGISE_AFTER:
         language = case.previous_language or "es"
-        return Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
-    message = Message(case.incoming.text, case.incoming.media_types)
-    tools = _tools(services, case)
-    reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language)
+        apology = Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
+        return _helped(services, case, language) or apology
+    message = Message(case.incoming.text, case.incoming.media_types, case.incoming.recordings)
+    tools = replace(_tools(services, case), known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym))
+    reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language, past=case.past)
     log.info(
         "message answered",
         status=reply.status.value,
@@ -96,8 +101,16 @@ def answer(services: Services, case: Case) -> Reply:
         language=reply.language,
         attempts=case.tries,
         total_ms=round(reply.timings_ms["total"], 1),
+        reason=reply.trace.get("reason"),
     )
     return reply
+
+
+def _helped(services: Services, case: Case, language: str) -> Reply | None:
+    """Tell somebody in danger whom to call, even where nothing else will be answered."""
+    danger = services.safe_tools.get().danger
+    kinds = danger.recognise(case.incoming.text or "")
+    return Reply(danger.reply(kinds, language), ReplyStatus.URGENT, language) if kinds else None
 
 
 def notice(services: Services, case: Case, limit: Limit) -> Reply:
@@ -105,6 +118,8 @@ def notice(services: Services, case: Case, limit: Limit) -> Reply:
     tools = services.safe_tools.get()
     language = tools.detector.detect(case.incoming.text or "", case.previous_language)
     log.info("message over a limit", reason=limit.value)
+    if helped := _helped(services, case, language):
+        return helped
     text = tools.say(language, NOTICES[limit])
     if case.first_contact:
         text = f"{tools.texts.say(language, 'first_contact', human='').strip()}\n\n{text}"

@@ -16,6 +16,8 @@ from clara.retrieval.counters import (
     CACHE,
     CACHE_EVENTS,
     FAILURES,
+    MODEL_CALLS,
+    MODEL_MS,
     OUTAGES,
     REFUSALS,
     RELAXED,
@@ -34,6 +36,8 @@ FAMILIES = {
     CACHE_EVENTS: ("What the cache did: hits, misses, and what it could not keep or read", ("event",)),
     OUTAGES: ("Tiers that could not be asked", ("tier",)),
     FAILURES: ("Optional parts that were asked and did not serve", ("part",)),
+    MODEL_CALLS: ("Calls of served models by the part that made them and what came of them", ("part", "outcome")),
+    MODEL_MS: ("Milliseconds of the calls that were answered", ("part",)),
     REFUSALS: ("Retrievals whose evidence was judged too weak to show", ()),
     RELAXED: ("Retrievals that lowered a threshold to find anything", ()),
 }

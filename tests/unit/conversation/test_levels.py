@@ -19,7 +19,8 @@ def answer(tools_with: ToolsWith, question: str, territories: Sequence[str], lan
     """Answer a question with one fact for each territory; give the text and the tools."""
     hits = [hit_of(f"nie-plazos-0{place}", 1.0 - place / 100, territory=code) for place, code in enumerate(territories, 1)]
     tools = tools_with(lambda _query: Found(Status.FOUND, "pgvector", tuple(hits)))
-    return follow(Turn(Message(question), question=question, language=language), tools, (find, write)).text, tools
+    turn = Turn(Message(question), question=question, asked=question, language=language)
+    return follow(turn, tools, (find, write)).text, tools
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -51,7 +52,7 @@ def test_place_named(
 def test_no_place_named(tools_with: ToolsWith, question: str, territories: list[str]) -> None:
     """Where no place is named, or only Spain, nothing is said about places."""
     written, tools = answer(tools_with, question, territories)
-    assert written.startswith(f"*{tools.names['nie']['es']}*")
+    assert written.startswith(f"*{tools.dialogue.listing.names['nie']['es']}*")
 
 
 def test_only_what_is_chosen_counts(tools_with: ToolsWith) -> None:

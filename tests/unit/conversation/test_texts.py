@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from clara.conversation.journey import MAX_REPLY, Tools
+from clara.conversation.message import ReplyStatus
 from clara.conversation.texts import LANGUAGES, Texts, TextsError, read_texts
 
-# What the code says by name; the others are parts of an answer.
+# Whole replies; the others are parts of one, or have their own tests.
 WHOLE = (
-    "human_default", "human", "greeting", "help", "menu", "thanks", "goodbye", "voice_note", "media", "no_words",
-    "not_found", "outage", "error", "limit_minute", "limit_day", "busy",
+    "human_default", "human", "greeting", "help", "thanks", "goodbye", "voice_note", "media", "no_words", "not_found", "outage",
+    "error", "limit_minute", "limit_day", "busy", "voice_not_heard", "voice_too_long", "out_of_scope", "out_of_scope_medical",
+    "out_of_scope_abroad", "no_orders", "boundary", "calm", "rights_erased", "rights_doubt", "rights_stop",
 )  # fmt: skip
-PARTS = (
-    "first_contact", "human_contact", "shortened", "answer_intro", "spanish_quotes", "source", "checked_on", "secondary",
-    "verify", "degraded", "level_state", "level_territory",
-)  # fmt: skip
-VALUES = {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D", "place": "L"}
+VALUES = {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D", "place": "L"} | dict.fromkeys(
+    ("messages", "texts", "first", "last", "languages", "ratings", "memory", "hours", "days", "figure_days", "authority"), "V"
+) | dict.fromkeys(("marks", "options"), "V")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_ten_languages(texts: Texts) -> None:
 def test_complete(texts: Texts, language: str) -> None:
     """Each language has every text, none blank but the note on Spanish quotes in Spanish, and every command."""
     spoken = texts.by_language[language]
-    assert set(spoken.texts) == {*WHOLE, *PARTS}
+    assert set(spoken.texts) == set(texts.by_language["es"].texts) >= set(WHOLE)
     blank = {name for name, text in spoken.texts.items() if not text.strip()}
     assert blank == ({"spanish_quotes"} if language == "es" else set())
     assert set(spoken.commands) == {"greeting", "help", "menu", "thanks", "goodbye", "human"}
@@ -67,7 +67,7 @@ def test_complete(texts: Texts, language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_placeholders(texts: Texts, language: str) -> None:
     """Each text can be said with the values there are, and none is left open."""
-    for name in (*WHOLE, *PARTS):
+    for name in WHOLE:
         assert "{" not in texts.say(language, name, **VALUES), name
     asked = {name for _, name, _, _ in string.Formatter().parse(texts.by_language[language].texts["not_found"]) if name}
     assert asked == {"human"}
@@ -84,18 +84,23 @@ def test_direction(texts: Texts, language: str) -> None:
 def test_fits_one_message(tools_with: Callable[..., Tools], language: str, contact: str | None) -> None:
     """Each fixed text fits one message together with a notice of the first contact, all real names included."""
     tools = tools_with(human_contact=contact)
-    assert len(tools.names) == 23
+    listing = tools.dialogue.listing
+    assert len(listing.names) == 23
     notice = tools.texts.say(language, "first_contact", human="").strip()
     for name in WHOLE:
         assert len(f"{notice}\n\n{tools.say(language, name)}") <= MAX_REPLY, name
+    menu = listing.reply("menu", tuple(listing.names), language, ReplyStatus.COMMAND)
+    assert len(f"{notice}\n\n{menu.text}") <= MAX_REPLY
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_lists_every_procedure(tools_with: Callable[..., Tools], language: str) -> None:
-    """The menu lists every procedure by its name in the language."""
-    tools = tools_with()
-    for names in tools.names.values():
-        assert f"• {names[language]}\n" in f"{tools.say(language, 'menu')}\n"
+    """The menu lists every procedure by its name in the language, with the number that chooses it."""
+    listing = tools_with().dialogue.listing
+    menu = listing.reply("menu", tuple(listing.names), language, ReplyStatus.COMMAND)
+    for number, procedure in enumerate(menu.options, 1):
+        assert f"{number}. {listing.names[procedure][language]}\n" in f"{menu.text}\n"
+    assert set(menu.options) == set(listing.names)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

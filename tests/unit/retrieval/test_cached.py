@@ -127,10 +127,10 @@ def test_everything_that_shapes_a_result_is_part_of_its_name(change):
 
 
 def test_the_cases_above_are_all_fields():
-    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text and vector."""
+    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text, vector and whose it is."""
     marks = test_everything_that_shapes_a_result_is_part_of_its_name.pytestmark
     named = {name for mark in marks for change in mark.args[1] for name in change}
-    assert named | {"text", "vector"} == {field.name for field in fields(Query)}
+    assert named | {"text", "vector", "model"} == {field.name for field in fields(Query)}
 
 
 def test_the_order_in_which_a_mapping_was_filled_does_not_matter():
@@ -306,3 +306,12 @@ def test_the_counters_tell_what_happened():
     for text in (QUERY.text, QUERY.text, "como pido nie"):
         world.ask(replace(QUERY, text=text))
     assert world.metrics == {Event.MISS: 1, Event.STORED: 1, Event.EXACT: 1, Event.SEMANTIC: 1}
+
+
+@pytest.mark.parametrize(("made_by", "embedded"), [("one-point", 0), ("", 0), ("other", 1)])
+def test_a_vector_of_another_model_is_not_handed_on(made_by, embedded):
+    """The search gets a vector of this embedder, and hears whose it is."""
+    world = World()
+    world.ask(replace(QUERY, vector=(0.0, 1.0), model=made_by))
+    assert len(world.embedder.asked) == embedded
+    assert (world.queries[0].vector, world.queries[0].model) == (VECTOR if embedded else (0.0, 1.0), "one-point")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from unit_builders import hit_of
 
-from clara.retrieval.hybrid import TIER, as_asked, hybrid, plainly
+from clara.retrieval.hybrid import TIER, as_asked, by_vectors_of, hybrid, plainly
 from clara.retrieval.passage import Found, Hit, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError, Role, Vector
 
@@ -152,3 +152,29 @@ def test_timings(vector: Sequence[float]) -> None:
     found: Found = hybrid(FakeEmbedder(vector), plainly(FakeIndex()), FakeJudge())(QUERY)
     assert set(found.timings_ms) == {"embed", "understand", "search"}
     assert min(found.timings_ms.values()) >= 0
+
+
+@pytest.mark.parametrize(
+    ("made_by", "embedded"),
+    [pytest.param("fake", 0, id="own"), pytest.param("", 0, id="vouched-for"), pytest.param("other", 1, id="foreign")],
+)
+def test_a_vector_of_another_model_is_not_used(made_by: str, embedded: int) -> None:
+    """A query that carries a vector is embedded again only if another model made it; the index hears whose the vector is."""
+    embedder, index = FakeEmbedder(), FakeIndex()
+    hybrid(embedder, plainly(index), None)(replace(QUERY, vector=(0.8, 0.6), model=made_by))
+    assert len(embedder.asked) == embedded
+    ((asked, vector),) = index.asked
+    assert (asked.model, vector) == ("fake", [0.6, 0.8] if embedded else [0.8, 0.6])
+
+
+@pytest.mark.parametrize("out", [False, True], ids=["there", "out"])
+def test_understanding_has_vectors_of_its_own(out: bool) -> None:
+    """Whoever searches, a question is understood by the vector of the model it was trained on; without it, by its letters."""
+    own, given = FakeEmbedder((1.0, 0.0), EmbedderUnavailableError("out") if out else None), []
+
+    def understand(query: Query, vector: Vector | None) -> Query:
+        given.append(vector)
+        return UNDERSTOOD
+
+    found = hybrid(FakeEmbedder(), plainly(FakeIndex()), None, by_vectors_of(own, understand))(QUERY)
+    assert (found.status, given) == (Status.FOUND, [None if out else [1.0, 0.0]])

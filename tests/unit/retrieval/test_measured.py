@@ -54,6 +54,16 @@ def test_nothing_changes() -> None:
     assert seen == [QUERY]
 
 
+def test_calls_of_models_are_counted_by_part_and_outcome() -> None:
+    """Only answered calls add to the milliseconds; a name that is no name of the program counts as other."""
+    metrics = RetrievalMetrics()
+    for outcome, milliseconds in (("answered", 900.0), ("answered", 600.0), ("failed", 8_000.0)):
+        metrics.record_call("writer", outcome, milliseconds)
+    metrics.record_call("Ana García 612345678", "answered", 1.0)
+    assert metrics.snapshot()["model_calls"] == {"other": {"answered": 1}, "writer": {"answered": 2, "failed": 1}}
+    assert metrics.take_fresh()[Series("model_ms", ("writer",))] == 1_500.0
+
+
 def test_starts_at_zero() -> None:
     """Before the first retrieval every count is empty, and every rate and the mean are 0."""
     assert RetrievalMetrics().snapshot() == {
@@ -66,6 +76,7 @@ def test_starts_at_zero() -> None:
         "failures": {},
         "cache": {},
         "cache_events": {},
+        "model_calls": {},
         "rates": {"found": 0.0, "cache_hit": 0.0},
         "mean_ms": 0.0,
         "stages": {},

@@ -1,0 +1,82 @@
+"""Building what the journey of a message works with: the same steps over three chains of retrievers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clara.bootstrap.dialogue import build_detector, build_dialogue
+from clara.bootstrap.lazily import Lazily
+from clara.bootstrap.scoping import build_scope
+from clara.bootstrap.writing import grounded_writer
+from clara.conversation.clarifying import Clarifying, read_ambiguous
+from clara.conversation.danger import read_danger
+from clara.conversation.feedback import Feedback
+from clara.conversation.framing import Writer
+from clara.conversation.hearing import Listener
+from clara.conversation.journey import Tools
+from clara.conversation.rights import Rights
+from clara.conversation.texts import LANGUAGES
+from clara.conversation.wishes import read_wishes
+from clara.conversation.writing import ExtractiveWriter
+from clara.knowledge.passages import CORPUS
+from clara.retrieval.passage import Retrieve
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError
+from clara.settings import resources
+
+if TYPE_CHECKING:
+    from clara.bootstrap import Services
+
+
+class Toolbox:
+    """Gives the tools of a conversation. What all of them share is read from data/ once."""
+
+    def __init__(self, services: "Services") -> None:
+        self._services = services
+        self._unaided = Lazily(self._build)
+
+    def whole(self, retrieve: Retrieve, listener: Listener | None) -> Tools:
+        """Give the tools with every model that the settings ask for."""
+        tools = self._unaided.get()
+        return replace(tools, retrieve=retrieve, writer=self._writer(tools), listener=listener)
+
+    def unaided(self, retrieve: Retrieve) -> Tools:
+        """Give the tools without a served model."""
+        return replace(self._unaided.get(), retrieve=retrieve)
+
+    def safe(self, retrieve: Retrieve) -> Tools:
+        """Give the tools without the embedder too, for a message that keeps breaking its worker."""
+        return replace(self._unaided.get(), retrieve=retrieve, scope=build_scope(_none))
+
+    def _writer(self, tools: Tools) -> Writer:
+        services = self._services
+        model = services.text_model.get() if services.settings.rag_grounded_prompting else None
+        if model is None or not isinstance(tools.writer, ExtractiveWriter):
+            return tools.writer
+        return grounded_writer(services, tools.writer, tools.detector, model)
+
+    def _build(self) -> Tools:
+        from clara.adapters.local.language import LocalLanguageIdentifier
+
+        services, data = self._services, resources() / "data"
+        knowledge, texts, contact = services.knowledge.get(), services.texts.get(), services.settings.clara_human_contact
+        wishes = read_wishes(data)
+        embedder: Callable[[], Embedder] = services.embedder.get
+        return Tools(
+            corpus=CORPUS,
+            retrieve=services.safe_retriever.get(),
+            texts=texts,
+            detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
+            danger=read_danger(data),
+            rights=Rights(wishes, texts),
+            feedback=Feedback(wishes, texts),
+            dialogue=build_dialogue(knowledge, texts, contact),
+            scope=build_scope(embedder),
+            clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
+            writer=ExtractiveWriter(texts, knowledge.names, knowledge.passages),
+            places=knowledge.catalogue.places,
+            human_contact=contact,
+        )
+
+
+def _none() -> Embedder:
+    raise EmbedderUnavailableError("left out, because this message failed before")

@@ -1,0 +1,15 @@
+"""The page of examples: held with the real journey, and worth showing."""
+
+from collections.abc import Callable
+
+from clara.bootstrap import Services
+from clara.jobs.showing import examples, read_examples
+
+
+def test_the_examples_show_what_they_say(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+    """Ten conversations: answered in several languages, asked back, urgent, refused, corrected, forgotten."""
+    page = examples(services_on(knowledge_url, clara_channel="local"), "clara examples")
+    assert page.count("## ") == len(read_examples()) == 10
+    for status in ("answered", "clarified", "urgent", "out_of_scope", "rights"):
+        assert f"**Clara** ({status}):" in page, status
+    assert "(not_found)" not in page
