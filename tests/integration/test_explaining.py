@@ -167,7 +167,7 @@ def test_a_turn_is_replayed(services: Services) -> None:
     ("said", "status"),
     [
         pytest.param("¿Cuánto vale conseguir el NIE, vecina Gumersinda?", "answered", id="answered"),
-        pytest.param("Gumersinda olvidó aquella paellera roja", "not_found", id="refused"),
+        pytest.param("Gumersinda olvidó aquella paellera roja", "out_of_scope", id="refused"),
     ],
 )
 def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], said: str, status: str) -> None:

@@ -25,7 +25,7 @@ def test_a_question_is_answered_with_citations(clara: Clara, question: str, proc
     assert sent.recipient == "whatsapp:+34600000001"
     assert procedure in sent.body
     marks = re.findall(r"^• .*(\[C\d+\])$", sent.body, re.MULTILINE)
-    sources = re.findall(r"^((?:\[C\d+\] )+).*(https?://\S+) \((.*)\)$", sent.body, re.MULTILINE)
+    sources = re.findall(r"^((?:\[C\d+\] )+).*(https?://\S+) \((.*)\)(?: ⚠️.*)?$", sent.body, re.MULTILINE)
     assert marks
     assert sorted(" ".join(cited for cited, _, _ in sources).split()) == sorted(marks)
     assert len({page for _, page, _ in sources}) == len(sources)

@@ -21,9 +21,10 @@ with warnings.catch_warnings():
     from google.ai.generativelanguage_v1beta import GenerativeServiceClient
     from google.api_core.client_options import ClientOptions
     from google.api_core.exceptions import GoogleAPICallError
+    from google.generativeai.embedding import embed_content
     from google.protobuf.json_format import ParseError
 
-__all__ = ["PUBLIC_URL", "GenerativeServiceClient", "LegacyClient", "Options"]
+__all__ = ["PUBLIC_URL", "GenerativeServiceClient", "LegacyClient", "Options", "embed_content"]
 
 PUBLIC_URL: Final = "https://generativelanguage.googleapis.com"
 RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"

@@ -3,10 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from google.generativeai.embedding import embed_content
-
 from clara.adapters.embedding import in_batches, unit_vectors
-from clara.adapters.gemini_legacy.client import GenerativeServiceClient, LegacyClient
+from clara.adapters.gemini_legacy.client import GenerativeServiceClient, LegacyClient, embed_content
 from clara.adapters.guarding import ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 
