@@ -19,9 +19,14 @@ WHOLE = (
     "error", "limit_minute", "limit_day", "busy", "voice_not_heard", "voice_too_long", "out_of_scope", "out_of_scope_medical",
     "out_of_scope_abroad", "no_orders", "boundary", "calm", "rights_erased", "rights_doubt", "rights_stop",
 )  # fmt: skip
-VALUES = {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D", "place": "L"} | dict.fromkeys(
-    ("messages", "texts", "first", "last", "languages", "ratings", "memory", "hours", "days", "figure_days", "authority"), "V"
-) | dict.fromkeys(("marks", "options"), "V")
+VALUES = (
+    {"human": "H", "contact": "C", "procedures": "P", "procedure": "p", "date": "D", "place": "L"}
+    | dict.fromkeys(
+        ("messages", "texts", "first", "last", "languages", "ratings", "memory", "hours", "days", "figure_days", "authority"),
+        "V",
+    )
+    | dict.fromkeys(("marks", "options"), "V")
+)
 
 
 @pytest.fixture
