@@ -66,7 +66,8 @@ class LegacyClient:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.transport.close()  # type: ignore[no-untyped-call]  # the SDK is typed in parts
+        transport: Any = self._client.transport  # the SDK is typed in parts
+        transport.close()
 
     def _once(self, call: Callable[[GenerativeServiceClient, Options], Answer], seconds: float) -> Answer:
         try:
