@@ -152,7 +152,7 @@ def test_with_the_store_away_everything_is_kept(store: Store, spool: FileSpool, 
     with capture_logs() as logs:
         assert receiving.drain(store.probe) == 3
     assert [(entry["event"], entry.get("count")) for entry in logs] == [("store is back", None), ("spool drained", 3)]
-    assert store.messages[0] == Incoming(*(getattr(HELLO, name) for name in Incoming.__slots__[:-1]), NOW)
+    assert store.messages[0] == replace(HELLO, received_at=NOW)
     assert (store.sids, store.reports) == (["SM1", "SM1-2"], [SEEN])
     assert receiving.accept(message(3))
     assert (store.messages[-1], spool.waiting()) == (message(3), 0)

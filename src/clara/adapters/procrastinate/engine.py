@@ -113,6 +113,8 @@ class Worker:
         upkeep = asyncio.create_task(self._upkeep_forever())
         while not self._stopped.is_set():
             self._task = asyncio.create_task(self._work())
+            if self._stopped.is_set():  # asked from another thread while there was nothing to cancel
+                self._task.cancel()
             try:
                 await self._task
             except asyncio.CancelledError:
@@ -140,6 +142,8 @@ class Worker:
         _task(app, self._noted, self._clock)
         recovery = Recovery(app, self._clock, self._ended, STALLED_AFTER_SECONDS)
         async with app.open_async():
+            if self._stopped.is_set():  # connecting may swallow the cancellation
+                return
             recovering = asyncio.create_task(recovery.run(RECOVERY_EVERY_SECONDS))
             try:
                 await app.run_worker_async(
