@@ -246,11 +246,16 @@ def test_a_part_that_is_held_keeps_no_other_waiting(engine: Engine, reports: Pos
     """Reports are recorded together, but the one whose part another process has locked waits alone."""
     held, free = store(engine, Part("sent", None, "SM1")), store(engine, Part("sent", None, "SM1"))
     waiting = Thread(target=lambda: reports.delivery(report(held, ("read", None))))
-    blocked = text("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")
-    with engine.begin() as holder, engine.connect() as looking:
+    blocked = text("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+
+    def is_held() -> bool:
+        with engine.connect() as looking:  # a transaction of its own: within one, the server's answer stays the first
+            return bool(looking.scalar(blocked))
+
+    with engine.begin() as holder:
         holder.execute(text("select from outbox where id = :number for update"), {"number": held})
         waiting.start()
-        until(lambda: bool(looking.scalar(blocked)))
+        until(is_held)
         assert reports.delivery(report(free, ("read", None)))
         assert waiting.is_alive()
     waiting.join()

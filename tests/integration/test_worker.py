@@ -1,10 +1,16 @@
 """The worker and the things that go wrong under it: a message that kills it, a database that leaves."""
 
+import contextlib
+import itertools
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
-from threading import Lock, Thread
+from contextlib import contextmanager
+from threading import Event, Lock, Thread
 
 import psycopg
 import pytest
@@ -179,6 +185,66 @@ def test_a_sender_who_waits_holds_up_nobody_else(store: Store, work: Callable[..
     assert (taken.count(first), second in taken) == (1, False)
     waits = "select extract(epoch from scheduled_at - now())::int from procrastinate_jobs order by id limit 1"
     assert 3_500 < store.rows(waits)[0][0] <= 3_600
+
+
+def test_a_worker_that_is_stopped_while_it_connects_ends(store: Store, empty_url: str) -> None:
+    """Whichever of its connections the database leaves unanswered at that moment."""
+    for answered in range(2):
+        with unanswering(empty_url, answered) as (url, held):
+            worker = Worker(url, lambda _: "sent")
+            thread = Thread(target=worker.run, kwargs={"handle_signals": False}, daemon=True)
+            thread.start()
+            until(held.is_set)
+            worker.stop()
+            thread.join(15)
+            assert not thread.is_alive(), f"after {answered} connections"
+
+
+def pass_on(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while some := source.recv(65_536):
+            target.sendall(some)
+        target.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def unanswering(url: str, answered: int) -> Iterator[tuple[str, Event]]:
+    """Pass some connections on to a server and leave every later one waiting; give the way in, and what tells of the first."""
+    held, kept = Event(), []
+    folder = tempfile.mkdtemp(prefix="held")  # a socket's path must be short
+    name = f".s.PGSQL.{psycopg.conninfo.conninfo_to_dict(url).get('port', 5432)}"
+    real = f"{psycopg.conninfo.conninfo_to_dict(url)['host']}/{name}"
+
+    def listen() -> None:
+        for number in itertools.count():
+            try:
+                client, _ = listener.accept()
+            except OSError:  # the test is over
+                return
+            kept.append(client)
+            if number >= answered:
+                held.set()
+                continue
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(real)
+            kept.append(server)
+            for pair in ((client, server), (server, client)):
+                Thread(target=pass_on, args=pair, daemon=True).start()
+
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{folder}/{name}")
+    listener.listen()
+    accepting = Thread(target=listen, daemon=True)
+    accepting.start()
+    try:
+        yield psycopg.conninfo.make_conninfo(url, host=folder), held
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        accepting.join()
+        for one in kept:
+            one.close()
+        shutil.rmtree(folder)
 
 
 def test_upkeep_is_done_beside_the_turns(store: Store, work: Callable[..., Worker]) -> None:

@@ -70,7 +70,7 @@ def start(
 
 
 def _ended(thread: Thread) -> None:
-    thread.join(timeout=45)  # a worker that is stopped while its pool opens waits for the pool, 30 s at most
+    thread.join(timeout=15)
     assert not thread.is_alive()
 
 

@@ -140,24 +140,30 @@ class Worker:
         )
         app.job_manager = FencedJobs(app.connector)
         _task(app, self._noted, self._clock)
+        try:
+            await app.open_async()
+            if not self._stopped.is_set():  # connecting may swallow the cancellation
+                await self._take_turns(app)
+        finally:
+            # Also when the opening is cancelled: the pool's own tasks take no cancellation, only this ends them.
+            await app.close_async()
+
+    async def _take_turns(self, app: App) -> None:
         recovery = Recovery(app, self._clock, self._ended, STALLED_AFTER_SECONDS)
-        async with app.open_async():
-            if self._stopped.is_set():  # connecting may swallow the cancellation
-                return
-            recovering = asyncio.create_task(recovery.run(RECOVERY_EVERY_SECONDS))
-            try:
-                await app.run_worker_async(
-                    queues=list(QUEUES),
-                    concurrency=self._turns_at_once,
-                    fetch_job_polling_interval=POLL_SECONDS,
-                    install_signal_handlers=False,
-                    shutdown_graceful_timeout=GRACE_SECONDS,
-                    update_heartbeat_interval=HEARTBEAT_SECONDS,
-                    stalled_worker_timeout=STALLED_AFTER_SECONDS,
-                    delete_jobs="successful",
-                )
-            finally:
-                await _end(recovering)
+        recovering = asyncio.create_task(recovery.run(RECOVERY_EVERY_SECONDS))
+        try:
+            await app.run_worker_async(
+                queues=list(QUEUES),
+                concurrency=self._turns_at_once,
+                fetch_job_polling_interval=POLL_SECONDS,
+                install_signal_handlers=False,
+                shutdown_graceful_timeout=GRACE_SECONDS,
+                update_heartbeat_interval=HEARTBEAT_SECONDS,
+                stalled_worker_timeout=STALLED_AFTER_SECONDS,
+                delete_jobs="successful",
+            )
+        finally:
+            await _end(recovering)
 
     def _noted(self, context: JobContext, inbox_id: int) -> str:
         try:
