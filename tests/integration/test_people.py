@@ -17,7 +17,7 @@ from clara.adapters.postgres.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.bootstrap import Services
 from clara.conversation.message import Act, Citation, Past, Reply, ReplyStatus
-from clara.conversation.rights import FIGURE_DAYS, TEXT_DAYS
+from clara.conversation.people.rights import FIGURE_DAYS, TEXT_DAYS
 from clara.delivery.limits import Limits
 from clara.delivery.message import Incoming, Outgoing, Report, Taken
 from clara.delivery.ports import LostAnswerError, SupersededError

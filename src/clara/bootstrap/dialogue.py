@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from clara.bootstrap.knowledge import Knowledge
-from clara.conversation.choosing import Choosing
-from clara.conversation.commands import Commands
-from clara.conversation.correction import Correcting
-from clara.conversation.dialogue import Dialogue, Listing
-from clara.conversation.following import Following, Topics
+from clara.conversation.dialogue.choosing import Choosing
+from clara.conversation.dialogue.commands import Commands
+from clara.conversation.dialogue.correction import Correcting
+from clara.conversation.dialogue.following import Following, Topics
+from clara.conversation.dialogue.steps import Dialogue, Listing
 from clara.conversation.language import LanguageDetector
-from clara.conversation.phrasebook import Phrasebook, read_phrasebooks
+from clara.conversation.people.reaching import Reaching
+from clara.conversation.phrases.phrasebook import Phrasebook, read_phrasebooks
 from clara.conversation.ports import LanguageIdentifier
-from clara.conversation.reaching import Reaching
 from clara.conversation.texts import Texts
 from clara.knowledge.guiding import DOCUMENT_WEIGHT
 from clara.knowledge.passages import CORPUS

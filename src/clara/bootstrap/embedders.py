@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from clara.conversation.masking import masked
+from clara.conversation.people.masking import masked
 from clara.retrieval.embedding import AbsentEmbedder, MaskingEmbedder
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings

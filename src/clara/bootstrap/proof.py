@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from clara.conversation.proving import Prover
-from clara.conversation.subjects import Subjects, read_bodies
+from clara.conversation.proof.proving import Prover
+from clara.conversation.proof.subjects import Subjects, read_bodies
 from clara.knowledge.placing import holds_on, madrid_today
 from clara.knowledge.reading.lexicon import read_lexicons
 from clara.knowledge.reading.reader import Reader

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from zipfile import BadZipFile
 
-from clara.conversation.abuse import read_abuse
-from clara.conversation.scope import Scope
-from clara.conversation.topics import TopicModel, read_topics
+from clara.conversation.safety.abuse import read_abuse
+from clara.conversation.safety.scope import Scope
+from clara.conversation.safety.topics import TopicModel, read_topics
 from clara.knowledge.faults import DataError, Fault
 from clara.retrieval.embedding import embedded
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError

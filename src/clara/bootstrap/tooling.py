@@ -8,16 +8,16 @@ from clara.bootstrap.dialogue import build_detector, build_dialogue
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.scoping import build_scope
 from clara.bootstrap.writing import grounded_writer
-from clara.conversation.clarifying import Clarifying, read_ambiguous
-from clara.conversation.danger import read_danger
-from clara.conversation.feedback import Feedback
-from clara.conversation.framing import Writer
+from clara.conversation.dialogue.clarifying import Clarifying, read_ambiguous
 from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
-from clara.conversation.rights import Rights
+from clara.conversation.people.feedback import Feedback
+from clara.conversation.people.rights import Rights
+from clara.conversation.people.wishes import read_wishes
+from clara.conversation.safety.danger import read_danger
 from clara.conversation.texts import LANGUAGES
-from clara.conversation.wishes import read_wishes
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import Writer
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Retrieve
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError

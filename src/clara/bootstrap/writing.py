@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from clara.conversation.anchors import Anchors
-from clara.conversation.gating import Gates
-from clara.conversation.grounded import GroundedWriter, Grounding
 from clara.conversation.language import LanguageDetector
 from clara.conversation.ports import TextModel
-from clara.conversation.prompting import read_prompts
-from clara.conversation.reviewing import Reviewer
-from clara.conversation.sensitive import read_sensitive
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.proof.anchors import Anchors
+from clara.conversation.safety.sensitive import read_sensitive
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.gating import Gates
+from clara.conversation.writing.grounded import GroundedWriter, Grounding
+from clara.conversation.writing.prompting import read_prompts
+from clara.conversation.writing.reviewing import Reviewer
 from clara.knowledge.reading.lexicon import read_lexicons
 from clara.knowledge.reading.reader import Reader
 from clara.settings import resources

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
-from clara.conversation.clarifying import Clarifying
-from clara.conversation.correction import set_apart
-from clara.conversation.danger import Danger
-from clara.conversation.dialogue import Dialogue
-from clara.conversation.feedback import Feedback
-from clara.conversation.framing import Writer
+from clara.conversation.dialogue.clarifying import Clarifying
+from clara.conversation.dialogue.correction import set_apart
+from clara.conversation.dialogue.steps import Dialogue
 from clara.conversation.hearing import Listener, shown
 from clara.conversation.language import DEFAULT, LanguageDetector
-from clara.conversation.masking import holds_numbers
 from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
-from clara.conversation.rights import OPTIONS, Known, Rights
-from clara.conversation.scope import Scope
+from clara.conversation.people.feedback import Feedback
+from clara.conversation.people.masking import holds_numbers
+from clara.conversation.people.rights import OPTIONS, Known, Rights
+from clara.conversation.safety.danger import Danger
+from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts
-from clara.conversation.writing import choose as chosen
+from clara.conversation.writing.extractive import choose as chosen
+from clara.conversation.writing.framing import Writer
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from clara.bootstrap import Knowledge, read_knowledge
 from clara.conversation.texts import LANGUAGES
-from clara.conversation.writing import shown_date
+from clara.conversation.writing.extractive import shown_date
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.placing import madrid_today
 from clara.knowledge.procedure import Certainty, Fact, Procedure

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from clara.bootstrap import Services
-from clara.conversation.topics import HELD, PUBLIC, write_topics
+from clara.conversation.safety.topics import HELD, PUBLIC, write_topics
 from clara.jobs.training import Floats, embedded, fit, rarity_of, rows_of
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.faults import DataError, read_document, validator_of

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import structlog
 from flask import Blueprint, Response, jsonify
 
-from clara.conversation.feedback import SPANS, Satisfaction, satisfaction_json
+from clara.conversation.people.feedback import SPANS, Satisfaction, satisfaction_json
 from clara.delivery.ports import StoreUnavailableError
 from clara.retrieval.counters import Counters, MetricsUnavailableError, summary
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemoryStatistics

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flask import Flask
 
-from clara.conversation.feedback import Satisfaction
+from clara.conversation.people.feedback import Satisfaction
 from clara.delivery.ports import DeliveryReports, Inbox, Replies
 from clara.retrieval.counters import Counters
 from clara.retrieval.memory import MemoryStatistics

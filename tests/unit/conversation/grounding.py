@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clara.conversation.anchors import Anchors
-from clara.conversation.framing import citation_of
-from clara.conversation.gating import Gates
 from clara.conversation.language import LanguageDetector
 from clara.conversation.ports import ModelUnavailableError, Prompt
-from clara.conversation.prompting import Evidence, Prompts, evidence_of, read_prompts
-from clara.conversation.proving import Prover
-from clara.conversation.reviewing import Reviewer
-from clara.conversation.sensitive import read_sensitive
-from clara.conversation.subjects import Subjects, read_bodies
+from clara.conversation.proof.anchors import Anchors
+from clara.conversation.proof.proving import Prover
+from clara.conversation.proof.subjects import Subjects, read_bodies
+from clara.conversation.safety.sensitive import read_sensitive
+from clara.conversation.writing.framing import citation_of
+from clara.conversation.writing.gating import Gates
+from clara.conversation.writing.prompting import Evidence, Prompts, evidence_of, read_prompts
+from clara.conversation.writing.reviewing import Reviewer
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.reading.lexicon import read_lexicons
 from clara.knowledge.reading.reader import Reader

@@ -3,7 +3,7 @@
 import pytest
 
 from clara.bootstrap.dialogue import build_dialogue
-from clara.conversation.choosing import Choosing
+from clara.conversation.dialogue.choosing import Choosing
 from clara.conversation.message import Past, ReplyStatus
 from clara.conversation.texts import Texts
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from unit_builders import hit_of
 
-from clara.conversation.clarifying import Clarifying, near_procedures, read_ambiguous, turns_on_place
+from clara.conversation.dialogue.clarifying import Clarifying, near_procedures, read_ambiguous, turns_on_place
 from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.retrieval.passage import Found, Hit, Status

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.conversation.commands import Commands
+from clara.conversation.dialogue.commands import Commands
 from clara.conversation.texts import LANGUAGES, Texts
 
 NAMES = ("greeting", "help", "menu", "thanks", "goodbye", "human")

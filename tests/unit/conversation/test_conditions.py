@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from unit_builders import SOURCE, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.retrieval.passage import Hit, Passage
 
 ROOM = 1_600

@@ -3,7 +3,7 @@
 import pytest
 
 from clara.bootstrap.dialogue import build_dialogue
-from clara.conversation.correction import Correcting, set_apart
+from clara.conversation.dialogue.correction import Correcting, set_apart
 from clara.conversation.message import Past, ReplyStatus
 from clara.conversation.texts import Texts
 from clara.retrieval.passage import Found, Hit, Passage, Status

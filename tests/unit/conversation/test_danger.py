@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clara.conversation.danger import DangerError, Kind, read_danger
 from clara.conversation.message import Message, Reply, ReplyStatus, Turn
-from clara.conversation.phrasing import PatternError, Phrasing
-from clara.conversation.spelling import Spelling, plain_words
+from clara.conversation.phrases.phrasing import PatternError, Phrasing
+from clara.conversation.phrases.spelling import Spelling, plain_words
+from clara.conversation.safety.danger import DangerError, Kind, read_danger
 from clara.conversation.texts import LANGUAGES
 
 DATA = Path(__file__).parents[3] / "data"

@@ -8,9 +8,9 @@ import pytest
 
 from clara.adapters.local.language import LocalLanguageIdentifier
 from clara.bootstrap.dialogue import build_detector, build_dialogue
-from clara.conversation.dialogue import ROOM, Dialogue
+from clara.conversation.dialogue.steps import ROOM, Dialogue
 from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
-from clara.conversation.phrasebook import Kind, read_phrasebooks
+from clara.conversation.phrases.phrasebook import Kind, read_phrasebooks
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.knowledge.faults import DataError
 from clara.settings import resources

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clara.bootstrap.dialogue import build_dialogue
-from clara.conversation.dialogue import Dialogue
-from clara.conversation.following import MEMORY
+from clara.conversation.dialogue.following import MEMORY
+from clara.conversation.dialogue.steps import Dialogue
 from clara.conversation.message import Past, ReplyStatus
 from clara.conversation.texts import Texts
 from clara.settings import resources

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from unit_builders import SOURCE, hit_of, passage_of
 
-from clara.conversation.framing import doubts_of, is_old
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import doubts_of, is_old
 
 TODAY = date(2026, 11, 21)
 NEWSPAPER = {**SOURCE, "official": False}

@@ -6,7 +6,7 @@ import pytest
 from grounding import Parts
 from unit_builders import passage_of
 
-from clara.conversation.links import with_addresses, with_tokens
+from clara.conversation.writing.links import with_addresses, with_tokens
 from clara.retrieval.fencing import one_line
 
 FACT = passage_of(text="La tasa se paga en el banco: 9,84 €. Información en https://sede.example.es y en el 900 55 55 64.")

@@ -9,11 +9,11 @@ from grounding import Dictated, Parts
 from unit_builders import hit_of, passage_of
 
 from clara.adapters.scripted.writer import Manner, ObedientWriter, ScriptedWriter
-from clara.conversation.framing import END_ISOLATE, ISOLATE
-from clara.conversation.grounded import GroundedWriter, Grounding
 from clara.conversation.ports import TextModel
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import END_ISOLATE, ISOLATE
+from clara.conversation.writing.grounded import GroundedWriter, Grounding
 from clara.retrieval.passage import Hit, Passage
 
 ROOM = 1_600

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from clara.conversation.masking import holds_numbers, identity_in, masked
+from clara.conversation.people.masking import holds_numbers, identity_in, masked
 from clara.settings import resources
 
 PEOPLE = [

@@ -7,8 +7,8 @@ import pytest
 from grounding import Parts, evidence
 from unit_builders import passage_of
 
-from clara.conversation.prompting import again, prompt_of, read_prompts
 from clara.conversation.texts import LANGUAGES
+from clara.conversation.writing.prompting import again, prompt_of, read_prompts
 from clara.knowledge.faults import DataError
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from clara.conversation.proving import FaultKind, Prover
-from clara.conversation.subjects import Subjects, read_bodies
+from clara.conversation.proof.proving import FaultKind, Prover
+from clara.conversation.proof.subjects import Subjects, read_bodies
 from clara.knowledge.reading.lexicon import read_lexicons
 from clara.knowledge.reading.reader import Reader
 from clara.retrieval.passage import Passage

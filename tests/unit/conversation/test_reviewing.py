@@ -4,8 +4,8 @@ import pytest
 from grounding import Parts, evidence
 from unit_builders import passage_of
 
-from clara.conversation.prompting import Evidence
-from clara.conversation.reviewing import Review, answers, mended
+from clara.conversation.writing.prompting import Evidence
+from clara.conversation.writing.reviewing import Review, answers, mended
 
 FEE = passage_of("nie-cuantias-01", "La tasa del NIE cuesta 9,84 € y se paga con el modelo 790 código 012.")
 WAIT = passage_of("nie-plazos-01", "El NIE tarda cinco días. No hay que pedirlo dos veces.")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from clara.conversation.feedback import Feedback, Rated, Satisfaction
 from clara.conversation.message import Act, Message, Past, Reply, ReplyStatus, Turn
-from clara.conversation.rights import ADDRESS_HOURS, OPTIONS, TEXT_DAYS, Known, Rights
+from clara.conversation.people.feedback import Feedback, Rated, Satisfaction
+from clara.conversation.people.rights import ADDRESS_HOURS, OPTIONS, TEXT_DAYS, Known, Rights
+from clara.conversation.people.wishes import Wish, Wishes, WishesError, read_wishes
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.wishes import Wish, Wishes, WishesError, read_wishes
 
 ALL = (Wish.ERASE, Wish.CONFIRM, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.REMEMBER, Wish.STOP, Wish.DOUBT)
 # What the fixed texts tell people to write, and what it must do.

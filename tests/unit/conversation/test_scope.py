@@ -7,11 +7,11 @@ import pytest
 
 from clara.bootstrap import Services
 from clara.bootstrap.scoping import build_scope
-from clara.conversation.abuse import Kind
 from clara.conversation.message import Message, Reply, ReplyStatus, Turn
-from clara.conversation.scope import ANSWERS, Scope
+from clara.conversation.safety.abuse import Kind
+from clara.conversation.safety.scope import ANSWERS, Scope
+from clara.conversation.safety.topics import PUBLIC, read_topics
 from clara.conversation.texts import LANGUAGES, read_texts
-from clara.conversation.topics import PUBLIC, read_topics
 from clara.jobs.training_topics import digest_of, labelled, read_kinds
 from clara.knowledge.catalogue import read_catalogue
 from clara.retrieval.passage import Found, Status

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unit_builders import SOURCE, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.writing import END_ISOLATE, ISOLATE, MAX_FACTS, ExtractiveWriter, choose, shown_date
+from clara.conversation.writing.extractive import END_ISOLATE, ISOLATE, MAX_FACTS, ExtractiveWriter, choose, shown_date
 from clara.retrieval.passage import Hit
 
 ROOM = 1_600

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from clara.bootstrap import Services
-from clara.conversation.framing import Written
 from clara.conversation.message import Citation
 from clara.conversation.texts import LANGUAGES
+from clara.conversation.writing.framing import Written
 from clara.jobs.suites.hostile import faults_of, judge
 from clara.jobs.suites.hostile_making import cases
 from clara.settings import Settings, resources

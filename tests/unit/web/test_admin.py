@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
-from clara.conversation.feedback import Rated, Satisfaction
+from clara.conversation.people.feedback import Rated, Satisfaction
 from clara.delivery.ports import StoreUnavailableError
 from clara.retrieval.counters import Counters, MetricsUnavailableError, Series
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used

@@ -8,7 +8,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clara.adapters.gemini.transport import GeminiTransport, GeminiUnavailableError
-from clara.conversation.masking import masked
+from clara.conversation.people.masking import masked
 from clara.retrieval.reranking import RerankerUnavailableError, in_order
 
 BEST_SCORE = 10

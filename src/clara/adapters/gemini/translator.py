@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from clara.adapters.gemini.generating import generation_config, sendable
 from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.gemini.wire import GeminiUnavailableError
-from clara.conversation.masking import masked
+from clara.conversation.people.masking import masked
 from clara.retrieval.fencing import one_line
 from clara.retrieval.rewriting import QueryWriterUnavailableError
 

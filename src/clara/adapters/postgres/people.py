@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.desk import outages
-from clara.conversation.rights import Known
+from clara.conversation.people.rights import Known
 
 # The message that asks is not counted: it has no turn yet. The most spoken language comes first.
 KNOWN: Final = text("""

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.desk import RATEABLE, outages
-from clara.conversation.feedback import Rated, Satisfaction
+from clara.conversation.people.feedback import Rated, Satisfaction
 
 # What groups an answer; one without a procedure or tier is counted under "none", so that each kind adds up to the total.
 KINDS: Final = ("procedure", "language", "tier")

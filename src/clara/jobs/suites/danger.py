@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clara.bootstrap import Services
-from clara.conversation.danger import Danger, read_danger
+from clara.conversation.safety.danger import Danger, read_danger
 from clara.evaluation.judged import Judged
 from clara.settings import resources
 

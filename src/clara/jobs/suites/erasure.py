@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.message import Act, Message, Reply, Turn
-from clara.conversation.rights import OPTIONS, Rights
-from clara.conversation.wishes import read_wishes
+from clara.conversation.people.rights import OPTIONS, Rights
+from clara.conversation.people.wishes import read_wishes
 from clara.evaluation.answers import read_cases
 from clara.evaluation.judged import Judged
 from clara.settings import resources

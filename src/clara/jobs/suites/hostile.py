@@ -14,10 +14,10 @@ from typing import Any, Final
 from clara.adapters.scripted.writer import Manner, ObedientWriter, ScriptedWriter
 from clara.bootstrap import Services
 from clara.bootstrap.writing import grounded_writer
-from clara.conversation.framing import END_ISOLATE, ISOLATE, Written
-from clara.conversation.grounded import GroundedWriter
 from clara.conversation.journey import MAX_REPLY
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import END_ISOLATE, ISOLATE, Written
+from clara.conversation.writing.grounded import GroundedWriter
 from clara.evaluation.judged import Judged
 from clara.retrieval.fencing import visible
 from clara.retrieval.passage import Hit, Passage

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from clara.bootstrap import Services
-from clara.conversation.masking import masked
+from clara.conversation.people.masking import masked
 from clara.evaluation.judged import Judged
 from clara.jobs.suites.speaking import cases_of
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from clara.bootstrap import Services
 from clara.conversation.message import Reply
-from clara.conversation.writing import END_ISOLATE, ISOLATE
+from clara.conversation.writing.extractive import END_ISOLATE, ISOLATE
 from clara.retrieval.passage import Passage
 
 BULLET: Final = "• "

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from clara.bootstrap import Services
-from clara.conversation.proving import Fault
+from clara.conversation.proof.proving import Fault
 from clara.retrieval.passage import Passage
 from clara.retrieval.sentences import sentence_ends
 from clara.settings import resources

@@ -3,9 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 
-from clara.conversation.framing import END_ISOLATE, ISOLATE, Framing, Shape, Written, citation_of, is_secondary, shown_date
 from clara.conversation.message import Citation
 from clara.conversation.texts import Texts
+from clara.conversation.writing.framing import (
+    END_ISOLATE,
+    ISOLATE,
+    Framing,
+    Shape,
+    Written,
+    citation_of,
+    is_secondary,
+    shown_date,
+)
 from clara.knowledge.placing import madrid_today
 from clara.retrieval.passage import Hit, Passage
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from clara.conversation.message import Citation
 from clara.conversation.texts import Texts
-from clara.conversation.writing import ExtractiveWriter
+from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.knowledge.places import STATE, Place, Places
 from clara.knowledge.placing import holds_on
 from clara.knowledge.procedure import Procedure

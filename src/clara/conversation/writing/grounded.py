@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
-from clara.conversation.framing import Shape, Written, citation_of
-from clara.conversation.gating import MARK
-from clara.conversation.links import with_addresses
-from clara.conversation.masking import masked
+from clara.conversation.people.masking import masked
 from clara.conversation.ports import ModelUnavailableError, Prompt, TextModel
-from clara.conversation.prompting import Evidence, Prompts, again, evidence_of, prompt_of
-from clara.conversation.reviewing import Review, Reviewer, Sentence, answers, mended
-from clara.conversation.writing import ExtractiveWriter, choose
+from clara.conversation.writing.extractive import ExtractiveWriter, choose
+from clara.conversation.writing.framing import Shape, Written, citation_of
+from clara.conversation.writing.gating import MARK
+from clara.conversation.writing.links import with_addresses
+from clara.conversation.writing.prompting import Evidence, Prompts, again, evidence_of, prompt_of
+from clara.conversation.writing.reviewing import Review, Reviewer, Sentence, answers, mended
 from clara.retrieval.passage import Hit
 
 # A reply is there within 12 s; the search before and the sending behind take up to 4 of them.

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clara.conversation.abuse import Abuse, Kind
 from clara.conversation.message import Reply, ReplyStatus, Turn
-from clara.conversation.topics import Recognise
+from clara.conversation.safety.abuse import Abuse, Kind
+from clara.conversation.safety.topics import Recognise
 from clara.retrieval.passage import Status
 from clara.retrieval.vocabulary import length
 

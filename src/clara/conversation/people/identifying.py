@@ -1,7 +1,7 @@
 """The patterns of identity data in ten languages: what people send that says who they are.
 
 In each pattern the group `it` is what is hidden; without the group, the whole. Everything has a bounded length, so that no
-message takes long. Patterns see a text whose digits, spaces and dashes are plain ASCII (see clara.conversation.masking).
+message takes long. Patterns see a text whose digits, spaces and dashes are plain ASCII (see clara.conversation.people.masking).
 """
 
 import re

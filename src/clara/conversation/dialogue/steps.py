@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from clara.conversation.choosing import Choice, Choosing
-from clara.conversation.commands import Commands
-from clara.conversation.correction import Correcting, Nearest
-from clara.conversation.following import Following, recent
+from clara.conversation.dialogue.choosing import Choice, Choosing
+from clara.conversation.dialogue.commands import Commands
+from clara.conversation.dialogue.correction import Correcting, Nearest
+from clara.conversation.dialogue.following import Following, recent
 from clara.conversation.message import Past, Reply, ReplyStatus, Turn
-from clara.conversation.reaching import Reaching
+from clara.conversation.people.reaching import Reaching
 from clara.conversation.texts import Texts
 from clara.knowledge.keyword import NamedProcedures
 from clara.knowledge.places import Place, Places

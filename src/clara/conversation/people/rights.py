@@ -6,9 +6,9 @@ from datetime import date
 from typing import Final
 
 from clara.conversation.message import Act, Reply, ReplyStatus, Turn
+from clara.conversation.people.wishes import Wish, Wishes
 from clara.conversation.texts import Texts
-from clara.conversation.wishes import Wish, Wishes
-from clara.conversation.writing import shown_date
+from clara.conversation.writing.extractive import shown_date
 
 # How long things are kept; upkeep forgets them, and the texts say so. A month lets an operator look into a complaint; a year of
 # figures shows whether answers get better from one season of deadlines to the same one of the next year.

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from clara.conversation.identifying import OF_BODIES, OFFICES, PATTERNS, PROTECTED
+from clara.conversation.people.identifying import OF_BODIES, OFFICES, PATTERNS, PROTECTED
 
 # Kinds that nobody needs to send; a name, an address or a date of birth is part of how people tell things.
 NUMBERS: Final = frozenset({"DNI", "NIE", "PASAPORTE", "DOCUMENTO", "NAF", "IBAN", "TARJETA"})

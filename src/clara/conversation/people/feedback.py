@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara.conversation.message import Act, Reply, ReplyStatus, Turn
+from clara.conversation.people.wishes import Wish, Wishes
 from clara.conversation.texts import Texts
-from clara.conversation.wishes import Wish, Wishes
 
 _ACTS: Final = {
     Wish.HELPFUL: (Act.HELPFUL, "feedback_helpful"),

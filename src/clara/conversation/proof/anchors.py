@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from clara.conversation.grounds import stems_of
-from clara.conversation.links import TOKEN
+from clara.conversation.proof.grounds import stems_of
+from clara.conversation.writing.links import TOKEN
 from clara.knowledge.figures import Figure, figure_from
 from clara.knowledge.reading.agreement import Evidence
 from clara.knowledge.reading.lexicon import SPANISH

@@ -13,8 +13,8 @@ from typing import Any, Final
 from jsonschema import Draft202012Validator
 
 from clara.conversation.message import Reply, ReplyStatus, Turn
-from clara.conversation.phrasing import PatternError, Phrasing
-from clara.conversation.spelling import Spelling, plain_words
+from clara.conversation.phrases.phrasing import PatternError, Phrasing
+from clara.conversation.phrases.spelling import Spelling, plain_words
 from clara.conversation.texts import LANGUAGES
 
 # Longer than any message that WhatsApp lets through (4,096 characters); beyond that somebody tries out the machine.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from clara.conversation.grounds import Grounds, Groundwork
-from clara.conversation.polarity import added, bounds_in, denials_in, kinds_in, lost, turned
-from clara.conversation.statements import Statement, statements
-from clara.conversation.subjects import Subjects
+from clara.conversation.proof.grounds import Grounds, Groundwork
+from clara.conversation.proof.polarity import added, bounds_in, denials_in, kinds_in, lost, turned
+from clara.conversation.proof.statements import Statement, statements
+from clara.conversation.proof.subjects import Subjects
 from clara.knowledge.figures import FigureKind
 from clara.knowledge.reading.agreement import Evidence
 from clara.knowledge.reading.lexicon import SPANISH, Polarity

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from clara.conversation.phrasebook import Kind, Phrasebook, cut
+from clara.conversation.phrases.phrasebook import Kind, Phrasebook, cut
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.retrieval.vocabulary import Lexicon, lexicon, words
 

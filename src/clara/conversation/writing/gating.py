@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from clara.conversation.links import TOKEN
-from clara.conversation.sensitive import Sensitive
+from clara.conversation.safety.sensitive import Sensitive
+from clara.conversation.writing.links import TOKEN
 from clara.retrieval.fencing import visible
 from clara.retrieval.passage import Passage
 from clara.retrieval.vocabulary import words

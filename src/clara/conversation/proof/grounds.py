@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from clara.conversation.polarity import STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
-from clara.conversation.subjects import Subjects
+from clara.conversation.proof.polarity import STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
+from clara.conversation.proof.subjects import Subjects
 from clara.knowledge.figures import Figure, FigureKind, figure_from
 from clara.knowledge.reading.agreement import Evidence
 from clara.knowledge.reading.lexicon import SPANISH, Polarity

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clara.conversation.following import Following, last_subject, recent
+from clara.conversation.dialogue.following import Following, last_subject, recent
 from clara.conversation.message import Past
-from clara.conversation.phrasebook import Kind, Phrasebook, Word, cut
+from clara.conversation.phrases.phrasebook import Kind, Phrasebook, Word, cut
 from clara.knowledge.keyword import NamedProcedures
 from clara.retrieval.passage import Found
 from clara.retrieval.vocabulary import Lexicon, length

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from clara.conversation.links import with_tokens
 from clara.conversation.message import Citation
 from clara.conversation.ports import Prompt
+from clara.conversation.writing.links import with_tokens
 from clara.knowledge.faults import DataError, read_document, validator_of
 from clara.retrieval.fencing import fence, one_line, unmarked, visible
 from clara.retrieval.passage import Passage

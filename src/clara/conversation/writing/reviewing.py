@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Protocol
 
-from clara.conversation.anchors import Anchors
-from clara.conversation.gating import MARK, Gates
 from clara.conversation.language import LanguageDetector
-from clara.conversation.links import TOKEN
-from clara.conversation.prompting import NOT_KNOWN, Evidence
+from clara.conversation.proof.anchors import Anchors
+from clara.conversation.writing.gating import MARK, Gates
+from clara.conversation.writing.links import TOKEN
+from clara.conversation.writing.prompting import NOT_KNOWN, Evidence
 from clara.knowledge.reading.lexicon import SPANISH
 from clara.retrieval.fencing import visible
 from clara.retrieval.passage import Passage

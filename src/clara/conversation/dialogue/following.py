@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from clara.conversation.message import Past, ReplyStatus
-from clara.conversation.phrasebook import Kind, Phrasebook
+from clara.conversation.phrases.phrasebook import Kind, Phrasebook
 from clara.knowledge.keyword import NamedProcedures
 from clara.knowledge.places import Places
 from clara.retrieval.vocabulary import length, words

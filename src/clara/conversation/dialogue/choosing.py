@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clara.conversation.following import recent
+from clara.conversation.dialogue.following import recent
 from clara.conversation.message import Past
-from clara.conversation.phrasebook import Phrasebook, joined
+from clara.conversation.phrases.phrasebook import Phrasebook, joined
 from clara.knowledge.keyword import NamedProcedures
 from clara.retrieval.vocabulary import length, words
 

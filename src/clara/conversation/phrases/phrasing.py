@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from clara.conversation.spelling import Atom, Spelling, Word, Words, atom_of
+from clara.conversation.phrases.spelling import Atom, Spelling, Word, Words, atom_of
 
 # One word between two others is an article or a pronoun more often than another thought.
 GAP = 1

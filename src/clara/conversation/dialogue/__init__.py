@@ -1,0 +1,1 @@
+"""Knowing the conversation: choices, commands, corrections, follow-ups and asking back."""

@@ -1,0 +1,1 @@
+"""The proof of a reply: every statement held against the facts it cites, without any model."""

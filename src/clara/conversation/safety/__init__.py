@@ -1,0 +1,1 @@
+"""What must be right whatever else fails: danger, abuse, scope, and what may not be said."""
