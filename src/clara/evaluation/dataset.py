@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
-from clara.knowledge.faults import DataError, Fault, faults_against, validator_of
+from clara.knowledge.faults import DataError, Fault, Schema, read_schema
 
 # The halves of the questions: on the first things are tuned, on the second they are judged.
 SPLITS = ("dev", "test")
@@ -50,9 +48,9 @@ class Known:
     territories: frozenset[str]
 
 
-def read_questions(file: Path, schema: Path, known: Known) -> list[Question]:
+def read_questions(file: Path, schema_file: Path, known: Known) -> list[Question]:
     """Read a file of questions. Raises DataError naming every fault of every line."""
-    validator = validator_of(schema)
+    schema = read_schema(schema_file)
     try:
         lines = file.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -61,7 +59,7 @@ def read_questions(file: Path, schema: Path, known: Known) -> list[Question]:
     entries: list[tuple[int, dict[str, Any]]] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            entry, problems = _entry(line, file.name, number, validator)
+            entry, problems = _entry(line, file.name, number, schema)
             faults += problems
             entries += [(number, entry)] if entry is not None else []
     repeated = [*_repeated(file.name, entries)]
@@ -83,14 +81,14 @@ def halves(texts: Iterable[str]) -> dict[str, str]:
     return {text: "dev" if place < half else "test" for place, text in enumerate(ordered)}
 
 
-def _entry(line: str, file: str, number: int, validator: Draft202012Validator) -> tuple[dict[str, Any] | None, list[Fault]]:
+def _entry(line: str, file: str, number: int, schema: Schema) -> tuple[dict[str, Any] | None, list[Fault]]:
     """Read one line; give the entry, or None and its faults."""
     try:
         entry = json.loads(line)
         json.dumps(entry, ensure_ascii=False).encode()  # half a surrogate pair is JSON, and can never be written
     except (ValueError, RecursionError) as error:
         return None, [Fault(file, f"line {number}", f"not usable JSON ({error}); mend it there")]
-    problems = faults_against(entry, file, validator, f"line {number}: ")
+    problems = schema.faults(entry, file, f"line {number}: ")
     return (None if problems else entry), problems
 
 

@@ -4,7 +4,6 @@ from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
 from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.adapters.postgres.spaces import NameTakenError
-from clara.conversation.texts import TextsError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
@@ -54,7 +53,6 @@ MENDABLE = (
     OutdatedSchemaError,
     SettingsError,
     StoreUnavailableError,
-    TextsError,
     UnknownMessageError,
     UnknownProcedureError,
     UnknownStrategyError,

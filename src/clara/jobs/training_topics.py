@@ -20,7 +20,7 @@ from clara.bootstrap import Services
 from clara.conversation.safety.topics import HELD, PUBLIC, write_topics
 from clara.jobs.training import Floats, embedded, fit, rarity_of, rows_of
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
 from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT
 from clara.settings import load_settings, resources
@@ -31,8 +31,8 @@ EVERY = 4
 
 def read_kinds(folder: Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Read scope/kinds.json: the kind of each topic that has one, and more (text, kind). Raises DataError."""
-    validator = validator_of(folder / "schema" / "scope_kinds.schema.json")
-    document, faults = read_document(folder / "scope" / "kinds.json", "scope/kinds.json", validator)
+    schema = read_schema(folder / "schema" / "scope_kinds.schema.json")
+    document, faults = read_document(folder / "scope" / "kinds.json", "scope/kinds.json", schema)
     if document is None:
         raise DataError(faults)
     kinds = {topic: kind for kind, topics in document["topics"].items() for topic in topics}

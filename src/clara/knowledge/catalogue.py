@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import DataError, Fault, day, read_document, validator_of
+from clara.knowledge.faults import DataError, Fault, day, read_document, read_schema
 from clara.knowledge.figures import figure_from
 from clara.knowledge.places import Places, read_places
 from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, ProcedureKind, Section, Source
@@ -45,12 +45,12 @@ def read_catalogue(folder: Path, *, with_questions: bool = False) -> Catalogue:
 
 def _read_procedures(folder: Path) -> tuple[dict[str, dict[str, Any]], frozenset[str], list[Fault]]:
     """Give the sound documents by file, the names of the others, and all faults."""
-    validator = validator_of(folder / "schema" / "procedure.schema.json")
+    schema = read_schema(folder / "schema" / "procedure.schema.json")
     documents: dict[str, dict[str, Any]] = {}
     broken: set[str] = set()
     faults: list[Fault] = []
     for path in sorted((folder / "tramites").glob("*.json")):
-        document, problems = read_document(path, path.name, validator)
+        document, problems = read_document(path, path.name, schema)
         problems = problems or list(procedure_faults(path.name, document or {}))
         faults.extend(problems)
         if document is None or problems:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import DataError, Fault, read_document, validator_of
+from clara.knowledge.faults import DataError, Fault, read_document, read_schema
 from clara.knowledge.words import Phrases
 from clara.retrieval.vocabulary import words
 
@@ -173,7 +173,7 @@ def _without_accents(text: str) -> str:
 def read_places(folder: Path) -> Places:
     """Read `folder`/places.json. Raises DataError naming every fault."""
     document, faults = read_document(
-        folder / "places.json", "places.json", validator_of(folder / "schema" / "places.schema.json")
+        folder / "places.json", "places.json", read_schema(folder / "schema" / "places.schema.json")
     )
     if document is None:
         raise DataError(faults)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import Fault, read_document, validator_of
+from clara.knowledge.faults import Fault, read_document, read_schema
 
 # The document that questions outside the catalogue belong to.
 OUTSIDE = "outside"
@@ -36,7 +36,7 @@ def read_questions(
     What questions refer to is not checked for `broken` procedures, whose facts are not known. A procedure without a file has
     no questions: that is for the check of the knowledge to report.
     """
-    schemas = {name: validator_of(folder / "schema" / f"{name}.schema.json") for name in ("questions", "outside")}
+    schemas = {name: read_schema(folder / "schema" / f"{name}.schema.json") for name in ("questions", "outside")}
     questions: list[TypicalQuestion] = []
     faults: list[Fault] = []
     for path in sorted((folder / "questions").glob("*.json")):

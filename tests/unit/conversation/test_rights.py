@@ -12,8 +12,9 @@ import pytest
 from clara.conversation.message import Act, Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.people.feedback import Feedback, Rated, Satisfaction
 from clara.conversation.people.rights import ADDRESS_HOURS, OPTIONS, TEXT_DAYS, Known, Rights
-from clara.conversation.people.wishes import Wish, Wishes, WishesError, read_wishes
+from clara.conversation.people.wishes import Wish, Wishes, read_wishes
 from clara.conversation.texts import LANGUAGES, Texts
+from clara.knowledge.faults import DataError
 
 ALL = (Wish.ERASE, Wish.CONFIRM, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.REMEMBER, Wish.STOP, Wish.DOUBT)
 # What the fixed texts tell people to write, and what it must do.
@@ -175,8 +176,8 @@ def test_faults_are_named(data: Path, tmp_path: Path) -> None:
     document: dict[str, Any] = json.loads(file.read_text("utf-8"))
     document["wishes"]["erase"]["whole"] = []
     file.write_text(json.dumps(document), "utf-8")
-    with pytest.raises(WishesError, match=r"rights/fr\.json: \$\.wishes\.erase\.whole"):
+    with pytest.raises(DataError, match=r"rights/fr\.json: \$\.wishes\.erase\.whole"):
         read_wishes(tmp_path)
     file.write_text("{", "utf-8")
-    with pytest.raises(WishesError, match=r"fr\.json"):
+    with pytest.raises(DataError, match=r"fr\.json"):
         read_wishes(tmp_path)

@@ -40,22 +40,22 @@ def test_read(file: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        pytest.param("id", "Q 1", "'Q 1' does not match", id="id-with-blank"),
-        pytest.param("id", 7, "7 is not of type 'string'", id="id-number"),
-        pytest.param("query", "x", "'x' is too short (As a person would send it", id="query-short"),
+        pytest.param("id", "Q 1", '"Q 1" does not match', id="id-with-blank"),
+        pytest.param("id", 7, '7 is not of type "string"', id="id-number"),
+        pytest.param("query", "x", '"x" is shorter than 2 characters (As a person would send it', id="query-short"),
         pytest.param("query", "x" * 1601, "(As a person would send it", id="query-long"),
-        pytest.param("query", None, "None is not of type 'string'", id="query-null"),
-        pytest.param("language", "de", "'de' is not one of ['es', 'en'", id="language"),
-        pytest.param("expected_procedures", "nie", "'nie' is not of type 'array'", id="procedures-text"),
+        pytest.param("query", None, 'null is not of type "string"', id="query-null"),
+        pytest.param("language", "de", '"de" is none of es, en', id="language"),
+        pytest.param("expected_procedures", "nie", '"nie" is not of type "array"', id="procedures-text"),
         pytest.param("expected_procedures", ["nie", "nie"], "non-unique elements", id="procedures-twice"),
-        pytest.param("expected_procedures", ["a", "b", "c", "d"], "is too long", id="procedures-four"),
-        pytest.param("expected_section", 1, "1 is not of type 'string', 'null'", id="section"),
-        pytest.param("accepted_sections", None, "None is not of type 'array'", id="accepted-sections"),
-        pytest.param("expected_facts", "f", "'f' is not of type 'array'", id="facts"),
-        pytest.param("territory", 28, "28 is not of type 'string', 'null'", id="territory"),
-        pytest.param("category", "plazo", "'plazo' is not one of", id="category"),
-        pytest.param("difficulty", "", "'' is not one of ['easy', 'medium', 'hard']", id="difficulty"),
-        pytest.param("split", "train", "'train' is not one of ['dev', 'test']", id="split"),
+        pytest.param("expected_procedures", ["a", "b", "c", "d"], "more than 3 items", id="procedures-four"),
+        pytest.param("expected_section", 1, '1 is not of types "null", "string"', id="section"),
+        pytest.param("accepted_sections", None, 'null is not of type "array"', id="accepted-sections"),
+        pytest.param("expected_facts", "f", '"f" is not of type "array"', id="facts"),
+        pytest.param("territory", 28, '28 is not of types "null", "string"', id="territory"),
+        pytest.param("category", "plazo", '"plazo" is none of', id="category"),
+        pytest.param("difficulty", "", '"" is none of easy, medium, hard', id="difficulty"),
+        pytest.param("split", "train", '"train" is none of dev, test', id="split"),
     ],
 )
 def test_malformed_field(file: Path, field: str, value: object, said: str) -> None:
@@ -70,7 +70,7 @@ def test_malformed_field(file: Path, field: str, value: object, said: str) -> No
 def test_field_left_out(file: Path, field: str) -> None:
     """Every field but the accepted sections must be there."""
     write(file, negative_of(), entry_of(**{field: MISSING}))
-    assert faults_of(file) == [f"queries.jsonl: line 2: $: '{field}' is a required property; add it"]
+    assert faults_of(file) == [f'queries.jsonl: line 2: $: "{field}" is a required property; add it']
 
 
 def test_unknown_field(file: Path) -> None:
@@ -88,7 +88,7 @@ def test_line_that_is_no_object(file: Path, line: str) -> None:
     write(file, entry_of(), line)
     (fault,) = faults_of(file)
     assert fault.startswith("queries.jsonl: line 2: $: ")
-    assert "is not of type 'object'" in fault
+    assert 'is not of type "object"' in fault
 
 
 @pytest.mark.parametrize(

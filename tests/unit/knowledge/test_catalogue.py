@@ -223,7 +223,7 @@ def test_message_shows_every_fault(folder: Path) -> None:
     edit(folder / "tramites" / "tie.json", lambda document: document.pop("authority"))
     lines = [str(fault) for fault in faults_of(folder)]
     assert any(line.startswith("nie.json: $.id: ") for line in lines)
-    assert any(line.startswith("tie.json: $: 'authority'") for line in lines)
+    assert any(line.startswith('tie.json: $: "authority"') for line in lines)
 
 
 @pytest.mark.parametrize("schema", ["procedure", "places", "questions", "outside"])

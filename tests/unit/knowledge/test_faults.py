@@ -8,7 +8,7 @@ import pytest
 from unit_builders import Document, edit, faults_of
 
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, Fault, validator_of
+from clara.knowledge.faults import DataError, Fault, read_schema
 from clara.knowledge.faults import day as read_day
 
 FIRST = "$.sections[0].facts[0]"
@@ -25,15 +25,17 @@ def first_fact(document: Document) -> Document:
     [
         pytest.param(lambda document: document.update(vocabluary={}), "$", "vocabluary", id="unknown-field"),
         pytest.param(lambda document: first_fact(document).update(txt="x"), FIRST, "txt", id="unknown-field-of-fact"),
-        pytest.param(lambda document: document.pop("authority"), "$", "'authority' is a required", id="missing-field"),
-        pytest.param(lambda document: first_fact(document).pop("text"), FIRST, "'text'", id="missing-field-of-fact"),
-        pytest.param(lambda document: first_fact(document).pop("kind"), FIRST, "'kind'", id="missing-kind"),
-        pytest.param(lambda document: document["name"].pop("uk"), "$.name", "'uk'", id="missing-name"),
-        pytest.param(lambda document: first_fact(document).update(sources=[]), f"{FIRST}.sources", "non-empty", id="no-source"),
+        pytest.param(lambda document: document.pop("authority"), "$", '"authority" is a required', id="missing-field"),
+        pytest.param(lambda document: first_fact(document).pop("text"), FIRST, '"text"', id="missing-field-of-fact"),
+        pytest.param(lambda document: first_fact(document).pop("kind"), FIRST, '"kind"', id="missing-kind"),
+        pytest.param(lambda document: document["name"].pop("uk"), "$.name", '"uk"', id="missing-name"),
+        pytest.param(
+            lambda document: first_fact(document).update(sources=[]), f"{FIRST}.sources", "has less than 1", id="no-source"
+        ),
         pytest.param(
             lambda document: first_fact(document).update(certainty="sure"), f"{FIRST}.certainty", "two_sources", id="certainty"
         ),
-        pytest.param(lambda document: first_fact(document).update(kind="sum"), f"{FIRST}.kind", "'amount'", id="kind"),
+        pytest.param(lambda document: first_fact(document).update(kind="sum"), f"{FIRST}.kind", "none of amount", id="kind"),
         pytest.param(lambda document: document.update(kind="form"), "$.kind", "help_line", id="kind-of-procedure"),
         pytest.param(lambda document: first_fact(document).update(text="corto"), f"{FIRST}.text", "corto", id="short-text"),
         pytest.param(lambda document: document["sections"][0].update(id="varios"), "$.sections[0].id", "varios", id="section"),
@@ -43,7 +45,7 @@ def first_fact(document: Document) -> Document:
             "requisitos",
             id="section-of-former-days",
         ),
-        pytest.param(lambda document: document.update(sections=[]), "$.sections", "non-empty", id="no-sections"),
+        pytest.param(lambda document: document.update(sections=[]), "$.sections", "has less than 1", id="no-sections"),
         pytest.param(
             lambda document: first_fact(document).update(valid={"from": "01/02/2026"}),
             f"{FIRST}.valid.from",
@@ -53,7 +55,7 @@ def first_fact(document: Document) -> Document:
         pytest.param(
             lambda document: first_fact(document).update(values=[{"kind": "amount", "value": "9,84 €"}]),
             f"{FIRST}.values[0].value",
-            "'9,84 €' is not of type 'number'",
+            '"9,84 €" is not of type "number"',
             id="amount-as-text",
         ),
         pytest.param(
@@ -208,7 +210,7 @@ def test_broken_schema(tmp_path: Path, content: bytes, remedy: str) -> None:
     """A schema that cannot be used is told to be restored."""
     (tmp_path / "x.schema.json").write_bytes(content)
     with pytest.raises(DataError, match=remedy) as caught:
-        validator_of(tmp_path / "x.schema.json")
+        read_schema(tmp_path / "x.schema.json")
     assert caught.value.faults[0].remedy.endswith("restore it from the repository")
 
 

@@ -77,25 +77,27 @@ def test_outside(folder: Path) -> None:
             id="unknown-fact",
         ),
         pytest.param(
-            "nie", {"sections": NIE["sections"]}, "$", "'procedure' is a required property; add it", id="no-procedure"
+            "nie", {"sections": NIE["sections"]}, "$", '"procedure" is a required property; add it', id="no-procedure"
         ),
-        pytest.param("nie", {"procedure": "nie"}, "$", "'sections' is a required property; add it", id="no-sections"),
+        pytest.param("nie", {"procedure": "nie"}, "$", '"sections" is a required property; add it', id="no-sections"),
         pytest.param("nie", {**NIE, "sectoins": {}}, "$", "'sectoins' was unexpected", id="unknown-field"),
         pytest.param(
-            "nie", {**NIE, "general": {"de": ["wie lange"]}}, "$.general", "'de' does not match", id="unknown-language"
+            "nie", {**NIE, "general": {"de": ["wie lange"]}}, "$.general", "'de' was unexpected", id="unknown-language"
         ),
-        pytest.param("nie", {**NIE, "general": {"es": []}}, "$.general.es", "non-empty", id="language-without-questions"),
-        pytest.param("nie", {**NIE, "general": {"es": [7]}}, "$.general.es[0]", "is not of type 'string'", id="number"),
+        pytest.param("nie", {**NIE, "general": {"es": []}}, "$.general.es", "has less than 1", id="language-without-questions"),
+        pytest.param("nie", {**NIE, "general": {"es": [7]}}, "$.general.es[0]", 'is not of type "string"', id="number"),
         pytest.param(
-            "nie", {**NIE, "general": {"es": [" hola"]}}, "$.general.es[0]", "' hola' does not match", id="blank-first"
+            "nie", {**NIE, "general": {"es": [" hola"]}}, "$.general.es[0]", '" hola" does not match', id="blank-first"
         ),
-        pytest.param("nie", {**NIE, "general": {"es": ["h"]}}, "$.general.es[0]", "'h' is too short", id="one-letter"),
-        pytest.param("outside", {"topics": {}}, "$.topics", "non-empty", id="no-topics"),
-        pytest.param("outside", NIE, "$", "'topics' is a required property; add it", id="procedure-as-outside"),
         pytest.param(
-            "outside", {"topics": {"Mi Tema": {"es": ["hola"]}}}, "$.topics", "'Mi Tema' does not match", id="name-of-a-topic"
+            "nie", {**NIE, "general": {"es": ["h"]}}, "$.general.es[0]", '"h" is shorter than 2 characters', id="one-letter"
         ),
-        pytest.param("outside", {"topics": {"tema": ["hola"]}}, "$.topics.tema", "is not of type 'object'", id="no-languages"),
+        pytest.param("outside", {"topics": {}}, "$.topics", "has less than 1", id="no-topics"),
+        pytest.param("outside", NIE, "$", '"topics" is a required property; add it', id="procedure-as-outside"),
+        pytest.param(
+            "outside", {"topics": {"Mi Tema": {"es": ["hola"]}}}, "$.topics", '"Mi Tema" does not match', id="name-of-a-topic"
+        ),
+        pytest.param("outside", {"topics": {"tema": ["hola"]}}, "$.topics.tema", 'is not of type "object"', id="no-languages"),
     ],
 )
 def test_fault(folder: Path, name: str, document: Document, place: str, remedy: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clara.conversation.message import Reply, ReplyStatus, Turn
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.keyword import NamedProcedures
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Status
@@ -112,7 +112,7 @@ def turns_on_place(hits: Sequence[Hit]) -> bool:
 
 def read_ambiguous(folder: Path) -> Ambiguous:
     """Read `folder`/ambiguous.json. Raises DataError naming every fault."""
-    schema = validator_of(folder / "schema" / "ambiguous.schema.json")
+    schema = read_schema(folder / "schema" / "ambiguous.schema.json")
     document, faults = read_document(folder / "ambiguous.json", "ambiguous.json", schema)
     if document is None:
         raise DataError(faults)

@@ -5,7 +5,6 @@ what keeps "borra mis datos del padrón" and "olvidé mi cita" apart from "borra
 wish to be forgotten leaves a doubt, and a doubt is for asking, not for erasing.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -14,9 +13,8 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-
 from clara.conversation.texts import LANGUAGES
+from clara.knowledge.faults import DataError, read_document, read_languages, read_schema
 from clara.retrieval.vocabulary import Lexicon, lexicon, words
 
 # Where one sentence ends and another begins; a comma only parts a sentence that is no wish as a whole.
@@ -39,10 +37,6 @@ LONGEST: Final = 60
 Stretch = tuple[str, ...]
 Classes = Mapping[str, Sequence[str]]
 Phrases = Mapping[Stretch, tuple[str, ...]]
-
-
-class WishesError(Exception):
-    """The phrases in data/rights are incomplete. The message lists every fault with its file."""
 
 
 class Wish(StrEnum):
@@ -233,22 +227,11 @@ def _phrases(phrases: Iterable[str], kind: str, classes: Classes) -> Phrases:
 
 
 def read_wishes(folder: Path) -> Wishes:
-    """Read data/rights. Raises WishesError naming every fault of every file."""
-    validator = Draft202012Validator(_document(folder / "schema" / "rights.schema.json"))
-    documents = {language: _document(folder / "rights" / f"{language}.json") for language in LANGUAGES}
-    faults = [
-        f"rights/{language}.json: {error.json_path}: {error.message}; correct it"
-        for language, document in documents.items()
-        for error in validator.iter_errors(document)
-    ]
-    if faults:
-        raise WishesError("\n".join(faults))
-    return Wishes(documents, _document(folder / "rights" / "signs.json")["signs"])
-
-
-def _document(file: Path) -> dict[str, Any]:
-    try:
-        document: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise WishesError(f"{file}: {type(error).__name__}: {error}; restore or mend the file") from error
-    return document
+    """Read `folder`/rights. Raises DataError naming every fault of every file."""
+    documents, faults = read_languages(folder, "rights", LANGUAGES)
+    signs, problems = read_document(
+        folder / "rights" / "signs.json", "rights/signs.json", read_schema(folder / "schema" / "rights_signs.schema.json")
+    )
+    if signs is None or faults:
+        raise DataError([*faults, *problems])
+    return Wishes(documents, signs["signs"])

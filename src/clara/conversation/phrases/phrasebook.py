@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clara.conversation.texts import LANGUAGES
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_languages
 from clara.retrieval.vocabulary import Lexicon, lexicon, words
 
 # Cut as `words` cuts, which see; here what was written stays.
@@ -79,18 +79,10 @@ class Phrasebook:
 
 def read_phrasebooks(folder: Path) -> dict[str, Phrasebook]:
     """Read `folder`/following, one file a language. Raises DataError naming every fault."""
-    validator = validator_of(folder / "schema" / "following.schema.json")
-    books: dict[str, Phrasebook] = {}
-    faults = []
-    for language in LANGUAGES:
-        name = f"following/{language}.json"
-        document, problems = read_document(folder / name, name, validator)
-        faults += problems
-        if document is not None:
-            books[language] = _phrasebook(document)
+    documents, faults = read_languages(folder, "following", LANGUAGES)
     if faults:
         raise DataError(faults)
-    return books
+    return {language: _phrasebook(document) for language, document in documents.items()}
 
 
 def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.reading.lexicon import SPANISH
@@ -86,7 +86,7 @@ def _titles(procedure: Procedure, *languages: str) -> Iterator[str]:
 def read_bodies(folder: Path) -> Mapping[str, Sequence[str]]:
     """Read `folder`/bodies.json. Raises DataError naming every fault."""
     document, faults = read_document(
-        folder / "bodies.json", "bodies.json", validator_of(folder / "schema" / "bodies.schema.json")
+        folder / "bodies.json", "bodies.json", read_schema(folder / "schema" / "bodies.schema.json")
     )
     if document is None:
         raise DataError(faults)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from jsonschema import Draft202012Validator
-
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 
 # Chinese is written without spaces: each ideograph is a word of its own.
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
@@ -76,17 +74,15 @@ class Abuse:
 
 def read_abuse(folder: Path) -> Abuse:
     """Read scope/abuse.json. Raises DataError naming every fault."""
-    document, faults = read_document(folder / "scope" / "abuse.json", "scope/abuse.json", _schema(folder))
+    document, faults = read_document(
+        folder / "scope" / "abuse.json", "scope/abuse.json", read_schema(folder / "schema" / "scope_abuse.schema.json")
+    )
     if document is None or faults:
         raise DataError(faults)
     return Abuse(
         tuple((Kind(kind), tuple(map(_any_of, rule))) for kind, rules in document["rules"].items() for rule in rules),
         *(_any_of(document[name]) for name in ("insults", "swearing", "reports")),
     )
-
-
-def _schema(folder: Path) -> Draft202012Validator:
-    return validator_of(folder / "schema" / "scope_abuse.schema.json")
 
 
 def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:

@@ -3,19 +3,17 @@
 Only rules over words, read from data/danger: no database, no model, no network.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-
 from clara.conversation.message import Reply, ReplyStatus, Turn
 from clara.conversation.phrases.phrasing import PatternError, Phrasing
 from clara.conversation.phrases.spelling import Spelling, plain_words
 from clara.conversation.texts import LANGUAGES
+from clara.knowledge.faults import DataError, Fault, read_languages
 
 # Longer than any message that WhatsApp lets through (4,096 characters); beyond that somebody tries out the machine.
 MAX_READ: Final = 5_000
@@ -28,10 +26,6 @@ MISSED: Final = 2
 MOST_NAMED: Final = 3
 # What masks and what calms, beside the kinds of danger, in the files.
 IDIOMS, CALM = "idioms", "calm"
-
-
-class DangerError(Exception):
-    """The rules and texts in data/danger are incomplete. The message lists every fault with its file."""
 
 
 class Kind(StrEnum):
@@ -94,41 +88,17 @@ class Danger:
 
 
 def read_danger(folder: Path) -> Danger:
-    """Read data/danger. Raises DangerError naming every fault of every file."""
-    schema = folder / "schema" / "danger.schema.json"
-    if not schema.is_file():
-        raise DangerError(f"{schema}: is missing; restore data/ from the repository")
-    validator = Draft202012Validator(json.loads(schema.read_text("utf-8")))
+    """Read `folder`/danger. Raises DataError naming every fault of every file."""
+    documents, faults = read_languages(folder, "danger", LANGUAGES)
     phrasings: list[Phrasing] = []
-    helps: dict[str, Help] = {}
-    faults: list[str] = []
-    for language in LANGUAGES:
+    for language, document in documents.items():
         try:
-            document = _document(folder, language, validator)
             phrasings.append(_phrasing(document))
-            helps[language] = _help(document["texts"])
-        except DangerError as error:
-            faults.append(str(error))
         except PatternError as error:
-            faults.append(f"danger/{language}.json: {error}")
+            faults.append(Fault(f"danger/{language}.json", "patterns", str(error)))
     if faults:
-        raise DangerError("\n".join(faults))
-    return Danger(phrasings, helps)
-
-
-def _document(folder: Path, language: str, validator: Draft202012Validator) -> dict[str, Any]:
-    """Read and check one file. Raises DangerError."""
-    file = f"danger/{language}.json"
-    try:
-        document: dict[str, Any] = json.loads((folder / file).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DangerError(f"{file}: {type(error).__name__}: {error}; restore or mend the file") from error
-    faults = [f"{file}: {error.json_path}: {error.message}; correct it" for error in validator.iter_errors(document)]
-    if not faults and document["language"] != language:
-        faults = [f"{file}: $.language: must be '{language}'; correct it"]
-    if faults:
-        raise DangerError("\n".join(faults))
-    return document
+        raise DataError(faults)
+    return Danger(phrasings, {language: _help(document["texts"]) for language, document in documents.items()})
 
 
 def _phrasing(document: Mapping[str, Any]) -> Phrasing:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clara.conversation.texts import LANGUAGES
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.retrieval.vocabulary import words
 
 # A telephone read out digit by digit has nine; a row of five number words is no ordinary sentence any more.
@@ -76,7 +76,7 @@ def _phrase(phrase: str) -> str:
 def read_sensitive(folder: Path) -> Sensitive:
     """Read `folder`/sensitive.json. Raises DataError naming every fault."""
     document, faults = read_document(
-        folder / "sensitive.json", "sensitive.json", validator_of(folder / "schema" / "sensitive.schema.json")
+        folder / "sensitive.json", "sensitive.json", read_schema(folder / "schema" / "sensitive.schema.json")
     )
     if document is None:
         raise DataError(faults)

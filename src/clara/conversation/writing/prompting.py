@@ -9,7 +9,7 @@ from typing import Any, Final
 from clara.conversation.message import Citation
 from clara.conversation.ports import Prompt
 from clara.conversation.writing.links import with_tokens
-from clara.knowledge.faults import DataError, read_document, validator_of
+from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.retrieval.fencing import fence, one_line, unmarked, visible
 from clara.retrieval.passage import Passage
 
@@ -109,7 +109,7 @@ def _fields(citation: Citation, passage: Passage, evidence: Evidence) -> str:
 def read_prompts(folder: Path) -> Prompts:
     """Read `folder`/prompts.json. Raises DataError naming every fault."""
     document, faults = read_document(
-        folder / "prompts.json", "prompts.json", validator_of(folder / "schema" / "prompts.schema.json")
+        folder / "prompts.json", "prompts.json", read_schema(folder / "schema" / "prompts.schema.json")
     )
     if document is None:
         raise DataError(faults)

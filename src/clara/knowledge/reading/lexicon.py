@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from clara.knowledge.faults import DataError, Fault, read_document, validator_of
+from clara.knowledge.faults import DataError, Fault, read_languages
 from clara.knowledge.reading.folding import fold
 from clara.knowledge.reading.numbers import NumberWords
 from clara.knowledge.reading.phrases import Phrases, tokens_of
@@ -65,14 +65,8 @@ class Lexicon:
 
 def read_lexicons(folder: Path) -> dict[str, Lexicon]:
     """Read `folder`/reading, one file a language. Raises DataError naming every fault."""
-    validator = validator_of(folder / "schema" / "reading.schema.json")
-    documents: dict[str, dict[str, Any]] = {}
-    faults: list[Fault] = []
-    for path in sorted((folder / "reading").glob("*.json")):
-        document, problems = read_document(path, f"reading/{path.name}", validator)
-        faults += problems
-        if document is not None:
-            documents[path.stem] = document
+    languages = sorted(path.stem for path in (folder / "reading").glob("*.json"))
+    documents, faults = read_languages(folder, "reading", languages)
     if SPANISH not in documents:
         faults.append(Fault(str(folder / "reading"), "es.json", "is missing or broken; restore data/ from the repository"))
     if faults:
