@@ -137,6 +137,13 @@ def test_weights_are_added(index: PostgresIndex) -> None:
     assert {hit.passage.id: hit.score for hit in plain} == pytest.approx({"a": 0.7, "b": 0.0, "c": 0.0, "d": 0.0})
 
 
+def test_passages_gain_what_they_are_told(index: PostgresIndex) -> None:
+    """A passage of a meant document gains its own weight too; one of another document, or that is not there, nothing."""
+    told = {"d": 0.25, "a": 9.0, "nowhere": 9.0}
+    hits = index.search(Query("xyz", "small", limit=10, documents={"doc-d": 0.5}, passages=told), [1.0, 0.0, 0.0, 0.0])
+    assert {hit.passage.id: hit.score for hit in hits} == pytest.approx({"a": 0.7, "b": 0.0, "c": 0.0, "d": 0.75})
+
+
 def test_meant_documents_join_the_candidates(engine: Engine) -> None:
     """A document that the question is about is found though neither its words nor its vector come near."""
     embedder = RandomEmbedder()

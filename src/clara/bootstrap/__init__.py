@@ -1,6 +1,7 @@
 """The one place that builds things: which implementation stands behind which port is decided here and nowhere else."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,7 +16,7 @@ from clara.bootstrap.wrapping import Wrappers
 from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
 from clara.conversation.ports import TextModel, Transcriber
-from clara.conversation.texts import read_texts
+from clara.conversation.texts import Texts, read_texts
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
 from clara.knowledge.keyword import TIER as KEYWORD
@@ -67,7 +68,7 @@ class Services(Engine):
         self.server = server
         self._outage = outage
         self.knowledge = Lazily(read_knowledge)
-        self.texts = Lazily(lambda: read_texts(resources() / "data"))
+        self.texts = Lazily(_texts)
         self.sealer: Lazily[AesGcmSealer] = Lazily(self._build_sealer)
         self.models = Models(self)
         self.wrappers = Wrappers(self, self.models)
@@ -224,6 +225,11 @@ class Services(Engine):
 
     def _directory_tier(self) -> Tier:
         return Tier(DIRECTORY, directory(self.knowledge.get().passages))
+
+
+@cache
+def _texts() -> Texts:
+    return read_texts(resources() / "data")
 
 
 def _log_outage(tier: str, error: IndexUnavailableError) -> None:

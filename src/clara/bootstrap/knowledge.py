@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from zipfile import BadZipFile
 
 from clara.knowledge.catalogue import Catalogue, read_catalogue
@@ -17,7 +18,7 @@ from clara.retrieval.passage import Passage
 from clara.settings import resources
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
     """Everything read from data/, checked."""
 
@@ -37,8 +38,9 @@ class Knowledge:
         return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
 
 
+@lru_cache(maxsize=2)
 def read_knowledge(*, with_questions: bool = False) -> Knowledge:
-    """Read and check data/; typical questions only when asked for. Raises DataError."""
+    """Read and check data/; typical questions only when asked for. Once a process. Raises DataError."""
     data = resources() / "data"
     catalogue = read_catalogue(data, with_questions=with_questions)
     passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, madrid_today())]

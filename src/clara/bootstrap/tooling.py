@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clara.bootstrap.dialogue import build_detector, build_dialogue
+from clara.bootstrap.knowledge import Knowledge
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.scoping import build_scope
 from clara.bootstrap.writing import grounded_writer
@@ -15,12 +17,12 @@ from clara.conversation.people.feedback import Feedback
 from clara.conversation.people.rights import Rights
 from clara.conversation.people.wishes import read_wishes
 from clara.conversation.safety.danger import read_danger
-from clara.conversation.texts import LANGUAGES
+from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Writer
 from clara.knowledge.passages import CORPUS
-from clara.retrieval.passage import Retrieve
-from clara.retrieval.ports import Embedder, EmbedderUnavailableError
+from clara.retrieval.passage import Found, Query, Retrieve
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnavailableError
 from clara.settings import resources
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class Toolbox:
 
     def safe(self, retrieve: Retrieve) -> Tools:
         """Give the tools without the embedder too, for a message that keeps breaking its worker."""
-        return replace(self._unaided.get(), retrieve=retrieve, scope=build_scope(_none))
+        return replace(self._from_data(), retrieve=retrieve)
 
     def _writer(self, tools: Tools) -> Writer:
         services = self._services
@@ -55,27 +57,40 @@ class Toolbox:
         return grounded_writer(services, tools.writer, tools.detector, model)
 
     def _build(self) -> Tools:
-        from clara.adapters.local.language import LocalLanguageIdentifier
+        embedder: Callable[[], Embedder] = self._services.embedder.get
+        return replace(self._from_data(), retrieve=self._services.safe_retriever.get(), scope=build_scope(embedder))
 
-        services, data = self._services, resources() / "data"
-        knowledge, texts, contact = services.knowledge.get(), services.texts.get(), services.settings.clara_human_contact
-        wishes = read_wishes(data)
-        embedder: Callable[[], Embedder] = services.embedder.get
-        return Tools(
-            corpus=CORPUS,
-            retrieve=services.safe_retriever.get(),
-            texts=texts,
-            detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
-            danger=read_danger(data),
-            rights=Rights(wishes, texts),
-            feedback=Feedback(wishes, texts),
-            dialogue=build_dialogue(knowledge, texts, contact),
-            scope=build_scope(embedder),
-            clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
-            writer=ExtractiveWriter(texts, knowledge.names, knowledge.passages),
-            places=knowledge.catalogue.places,
-            human_contact=contact,
-        )
+    def _from_data(self) -> Tools:
+        services = self._services
+        return _from_data(services.knowledge.get(), services.texts.get(), services.settings.clara_human_contact)
+
+
+@lru_cache(maxsize=8)
+def _from_data(knowledge: Knowledge, texts: Texts, contact: str | None) -> Tools:
+    """Build the tools that hang on data/ alone, which finds nothing: once a process, however many services it has."""
+    from clara.adapters.local.language import LocalLanguageIdentifier
+
+    data = resources() / "data"
+    wishes = read_wishes(data)
+    return Tools(
+        corpus=CORPUS,
+        retrieve=_nothing,
+        texts=texts,
+        detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
+        danger=read_danger(data),
+        rights=Rights(wishes, texts),
+        feedback=Feedback(wishes, texts),
+        dialogue=build_dialogue(knowledge, texts, contact),
+        scope=build_scope(_none),
+        clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
+        writer=ExtractiveWriter(texts, knowledge.names, knowledge.passages),
+        places=knowledge.catalogue.places,
+        human_contact=contact,
+    )
+
+
+def _nothing(_query: Query) -> Found:
+    raise IndexUnavailableError("no search has been joined to the tools yet")
 
 
 def _none() -> Embedder:

@@ -22,7 +22,7 @@ class LanguageTexts:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Texts:
     """The texts of all languages."""
 

@@ -47,7 +47,7 @@ def labelled(
     outside = [
         (question.text, kinds.get(question.id.split("/")[1], PUBLIC)) for question in questions if question.procedure == OUTSIDE
     ]
-    held = [(question.text, HELD) for question in questions if question.procedure != OUTSIDE]
+    held = [(question.text, HELD) for question in questions if question.procedure != OUTSIDE and not question.inside]
     return [*outside, *more, *held[::EVERY]]
 
 

@@ -1,4 +1,4 @@
-"""Understanding a question before the search: which procedures and sections it is about, and whether it is about any."""
+"""Understanding a question before the search: which procedures, sections and facts it is about, and whether it is about any."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +23,9 @@ LEAST = 0.02
 # questions: procedure .96-.99 from 1 to 2; section .82-.84 (dev), .55-.64 (development.jsonl) from .25 to .8.
 DOCUMENT_WEIGHT = 1.5
 SECTION_WEIGHT = 0.5
+# What certainty about the passage weighs. On development questions, with 0, 0.5 and 1: answers that hold the right fact 57, 58,
+# 58 of 60; first section right .712, .723, .712; the same facts in other languages .89, .85, .81.
+PASSAGE_WEIGHT = 0.5
 
 Recognise = Callable[[str, Vector | None], Intent]
 
@@ -44,6 +47,11 @@ def understanding(recognise: Recognise, named: NamedProcedures) -> Understand:
         sections = {
             pair: SECTION_WEIGHT * value for pair, value in intent.sections.items() if pair[0] in documents and value >= LEAST
         }
-        return replace(query, documents=documents, sections=sections, outside=outside)
+        passages = {
+            name: PASSAGE_WEIGHT * likely[document] * value
+            for (document, name), value in intent.passages.items()
+            if document in documents and value >= LEAST
+        }
+        return replace(query, documents=documents, sections=sections, passages=passages, outside=outside)
 
     return understand

@@ -15,17 +15,25 @@ from clara.knowledge.faults import Fault, read_document, read_schema
 OUTSIDE = "outside"
 # The block of questions about a procedure as a whole, and its matters on which there are no facts.
 GENERAL = "general"
+# The block of the questions that only tell the facts of a procedure apart.
+MORE = "more"
 
 
 @dataclass(frozen=True, slots=True)
 class TypicalQuestion:
-    """One question as a person would put it. `procedure` is OUTSIDE for what the catalogue does not hold."""
+    """One question as a person would put it. `procedure` is OUTSIDE for what the catalogue does not hold.
+
+    `fact` is the id of the one fact that answers it, where there is one. `inside` says that the question is there to tell the
+    facts of its procedure apart.
+    """
 
     id: str
     text: str
     language: str
     procedure: str
     section: str
+    fact: str = ""
+    inside: bool = False
 
 
 def read_questions(
@@ -51,11 +59,19 @@ def read_questions(
 
 def _questions(stem: str, document: Mapping[str, Any], facts: Mapping[str, str]) -> Iterator[TypicalQuestion]:
     blocks = document["topics"] if stem == OUTSIDE else document["sections"] | document.get("facts", {})
-    for block, by_language in {GENERAL: document.get(GENERAL, {}), **blocks}.items():
-        section = "" if block == GENERAL else facts.get(block, block)
+    yield from _asked(stem, {GENERAL: document.get(GENERAL, {}), **blocks}, facts)
+    yield from _asked(stem, document.get(MORE, {}), facts, MORE)
+
+
+def _asked(
+    stem: str, blocks: Mapping[str, Mapping[str, list[str]]], facts: Mapping[str, str], within: str = ""
+) -> Iterator[TypicalQuestion]:
+    for block, by_language in blocks.items():
+        section, fact = "" if block == GENERAL else facts.get(block, block), block if block in facts else ""
         for language, texts in by_language.items():
             for number, text in enumerate(texts, 1):
-                yield TypicalQuestion(f"{stem}/{block}/{language}/{number:02d}", text, language, stem, section)
+                name = "/".join(filter(None, (stem, within, block, language, f"{number:02d}")))
+                yield TypicalQuestion(name, text, language, stem, section, fact, inside=bool(within))
 
 
 def _reference_faults(
@@ -71,9 +87,9 @@ def _reference_faults(
     for section in document["sections"]:
         if section not in facts[stem].values():
             yield Fault(file, f"$.sections.{section}", f"tramites/{stem}.json has no section '{section}'; move its questions")
-    for fact in document.get("facts", {}):
-        if fact not in facts[stem]:
-            yield Fault(file, f"$.facts.{fact}", f"tramites/{stem}.json has no fact '{fact}'; move its questions")
+    for block in ("facts", MORE):
+        for fact in sorted(document.get(block, {}).keys() - facts[stem].keys()):
+            yield Fault(file, f"$.{block}.{fact}", f"tramites/{stem}.json has no fact '{fact}'; move its questions")
 
 
 def _repeated(questions: list[TypicalQuestion]) -> Iterator[Fault]:

@@ -20,5 +20,5 @@ def examples_of(catalogue: Catalogue) -> list[TypicalQuestion]:
 
 def digest_of(examples: Sequence[TypicalQuestion]) -> str:
     """Digest what the model learns from, so that a stale model is noticed."""
-    lines = sorted(f"{example.procedure}\t{example.section}\t{example.text}" for example in examples)
+    lines = sorted(f"{example.procedure}\t{example.section}\t{example.fact}\t{example.text}" for example in examples)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

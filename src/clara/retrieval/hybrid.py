@@ -85,6 +85,7 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             "outside": query.outside,
             "documents": dict(query.documents),
             "sections": {f"{document}/{section}": weight for (document, section), weight in query.sections.items()},
+            "passages": dict(query.passages),
         },
         "filters": {
             "territories": list(query.territories),

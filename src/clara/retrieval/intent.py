@@ -1,4 +1,4 @@
-"""Telling which documents and sections a question is about, by a linear model trained on typical questions.
+"""Telling which documents, sections and passages a question is about, by a linear model trained on typical questions.
 
 One model sees the question's embedding and its character n-grams, so that both the meaning and a misspelt or foreign word
 count; a second one sees the n-grams alone, and works without an embedder. Training is in clara.jobs.training.
@@ -22,6 +22,8 @@ from clara.retrieval.arrays import read_arrays
 from clara.retrieval.ports import Vector
 
 Matrix = NDArray[np.float32]
+# A document and a part of it.
+Pair = tuple[str, str]
 
 # n-grams are counted in this many buckets: 2**13, 2**14 and 2**15 found the procedure equally often on development questions.
 BUCKETS = 1 << 14
@@ -35,13 +37,14 @@ _IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Probabilities of what a question is about: the document, and by (document, section) the section if it is that document.
+    """Probabilities of what a question is about: the document; its section and its passage if it is that document.
 
-    Documents may hold one that stands for everything outside the corpus.
+    Documents may hold one that stands for everything outside the corpus. Sections and passages go by (document, its part).
     """
 
     documents: Mapping[str, float] = field(default_factory=dict)
     sections: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    passages: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 def grams(text: str) -> Counter[int]:
@@ -81,6 +84,30 @@ class Linear:
         return dict(zip(self.classes, (powers / powers.sum()).tolist(), strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Decisions inside each document, by the embedding alone: one column for each (document, part)."""
+
+    pairs: tuple[Pair, ...]
+    bias: Matrix
+    embedding: Matrix
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], about: Mapping[str, Any], name: str) -> "_Parts":
+        pairs = tuple((str(document), str(part)) for document, part in about["classes"][name])
+        return cls(pairs, arrays[f"{name}_bias"], arrays[f"{name}_embedding"])
+
+    def scores(self, centred: Matrix) -> Matrix:
+        return np.asarray(self.bias + centred @ self.embedding, dtype=np.float32)
+
+    def shares(self, powers: NDArray[np.float64]) -> dict[Pair, float]:
+        """Share out each document's certainty among its parts."""
+        totals: dict[str, float] = {}
+        for (document, _), power in zip(self.pairs, powers.tolist(), strict=True):
+            totals[document] = totals.get(document, 0.0) + power
+        return {pair: power / (totals[pair[0]] or 1.0) for pair, power in zip(self.pairs, powers.tolist(), strict=True)}
+
+
 class IntentModel:
     """The trained model, read from its file."""
 
@@ -90,9 +117,9 @@ class IntentModel:
         self._mean: Matrix = arrays["mean"]
         self._full = {name: _linear(arrays, about, name, "full") for name in ("documents", "sections")}
         self._grams = {name: _linear(arrays, about, name, "grams") for name in ("documents", "sections")}
-        self._pairs = [(str(document), str(section)) for document, section in about["classes"]["within"]]
-        self._within: Matrix = arrays["within_embedding"]
-        self._within_bias: Matrix = arrays["within_bias"]
+        self._within = _Parts.of(arrays, about, "within")
+        self._passages = _Parts.of(arrays, about, "passages")
+        self._filed = [(document, str(about["section_of"][name])) for document, name in self._passages.pairs]
 
     @property
     def embedder(self) -> str:
@@ -103,24 +130,33 @@ class IntentModel:
         """Tell what a text is about: all models together, or without a vector those of the n-grams alone."""
         counted = weighed(grams(text), self._rarity)
         opinions = [{name: model.probabilities(counted, None) for name, model in self._grams.items()}]
-        within: Matrix = np.zeros(len(self._pairs), dtype=np.float32)
+        within: Matrix = np.zeros(len(self._within.pairs), dtype=np.float32)
+        answering: Matrix | None = None
         if vector is not None:
             centred = (np.asarray(vector, dtype=np.float32) - self._mean) * np.float32(EMBEDDING_WEIGHT)
             opinions.append({name: model.probabilities(counted, centred) for name, model in self._full.items()})
-            within = np.asarray(self._within_bias + centred @ self._within, dtype=np.float32)
-        documents, sections = (_agreed([opinion[name] for opinion in opinions]) for name in ("documents", "sections"))
-        return Intent(documents, self._sections(sections, within))
+            within = self._within.scores(centred)
+            answering = self._passages.scores(centred)
+        documents, anywhere = (_agreed([opinion[name] for opinion in opinions]) for name in ("documents", "sections"))
+        sections = self._sections(anywhere, within)
+        return Intent(documents, sections, self._answers(sections, answering) if answering is not None else {})
 
-    def _sections(self, anywhere: Mapping[str, float], within: Matrix) -> dict[tuple[str, str], float]:
+    def _answers(self, sections: Mapping[Pair, float], answering: Matrix) -> dict[Pair, float]:
+        """Share out each document's certainty among its passages: what each is like, and how likely its section is.
+
+        Without the second opinion "how long does it take" finds whatever lasts; on the development questions, answers that held
+        the right fact 58 and 58 of 60, first sections right .715 and .723, the same facts in other languages .83 and .85.
+        """
+        likely = np.array([sections.get(pair, 0.0) for pair in self._filed])
+        return self._passages.shares(likely * np.exp(answering.astype(np.float64)))
+
+    def _sections(self, anywhere: Mapping[str, float], within: Matrix) -> dict[Pair, float]:
         """Share out each document's certainty among its sections: what they are like anywhere and in this document.
 
         The second opinion counts twice: sections right on development questions .626, .637 with it once, .654 twice.
         """
-        shares = np.array([anywhere.get(section, 0.0) for _, section in self._pairs]) * np.exp(2 * within.astype(np.float64))
-        totals: dict[str, float] = {}
-        for (document, _), share in zip(self._pairs, shares.tolist(), strict=True):
-            totals[document] = totals.get(document, 0.0) + share
-        return {pair: share / (totals[pair[0]] or 1.0) for pair, share in zip(self._pairs, shares.tolist(), strict=True)}
+        alike = np.array([anywhere.get(section, 0.0) for _, section in self._within.pairs])
+        return self._within.shares(alike * np.exp(2 * within.astype(np.float64)))
 
 
 def _agreed(opinions: Sequence[Mapping[str, float]]) -> dict[str, float]:

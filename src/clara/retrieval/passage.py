@@ -38,8 +38,9 @@ class Passage:
 class Query:
     """One question to one corpus. `limit` is the number of passages wanted (1 to 100).
 
-    `documents` and `sections` weigh what the question is known or guessed to be about: the passages of those documents join
-    the candidates and gain that score, and those of the (document, section) pairs theirs; nothing else is excluded.
+    `documents`, `sections` and `passages` weigh what the question is known or guessed to be about: the passages of those
+    documents join the candidates and gain that score, those of the (document, section) pairs theirs, and those of these ids in
+    these documents theirs; nothing else is excluded.
     `outside` is the probability that the question is about nothing in the corpus, None when nobody has judged it. With
     `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
     under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
@@ -53,6 +54,7 @@ class Query:
     limit: int = 5
     documents: Mapping[str, float] = field(default_factory=dict)
     sections: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    passages: Mapping[str, float] = field(default_factory=dict)
     outside: float | None = None
     territories: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()

@@ -127,7 +127,7 @@ def test_outage_is_not_a_miss(tools_with: Callable[..., Tools], language: str) -
 
 def test_copy_reads_clean(folder: Path, texts: Texts) -> None:
     """The copy that the following tests break is right before they break it."""
-    assert read_texts(folder) == texts
+    assert read_texts(folder).by_language == texts.by_language
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_questions(folder: Path) -> None:
         TypicalQuestion("nie/plazos/es/01", "¿cuánto tarda?", "es", "nie", "plazos"),
         TypicalQuestion("nie/plazos/es/02", "¿cuándo llega?", "es", "nie", "plazos"),
         TypicalQuestion("nie/plazos/en/01", "how long does it take", "en", "nie", "plazos"),
-        TypicalQuestion("nie/nie-identidad-02/es/01", "¿quién lo da?", "es", "nie", "identidad"),
+        TypicalQuestion("nie/nie-identidad-02/es/01", "¿quién lo da?", "es", "nie", "identidad", "nie-identidad-02"),
     ]
 
 

@@ -173,4 +173,4 @@ def test_hostile_texts(piece: str) -> None:
         text = (piece * 10_000)[:10_000] + end
         begun = process_time()
         figures_in(text)
-        assert process_time() - begun < 0.8
+        assert process_time() - begun < 8  # a tenth of a second alone; what looks back again and again takes minutes

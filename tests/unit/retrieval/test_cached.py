@@ -109,6 +109,7 @@ def test_the_same_question_is_searched_once(text, expected):
         {"limit": 6},
         {"documents": {"nie": 0.5}},
         {"sections": {("nie", "plazos"): 0.5}},
+        {"passages": {"nie-plazos-01": 0.5}},
         {"outside": 0.1},
         {"territories": ("ES-MD",)},
         {"collections": ("curado",)},

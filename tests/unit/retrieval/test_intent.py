@@ -14,7 +14,11 @@ from clara.retrieval.intent import BUCKETS, Intent, IntentModel, grams, read_int
 from clara.settings import resources
 
 PAIRS = [["nie", "plazos"], ["nie", "cuantias"], ["tie", "plazos"]]
-ABOUT = {"classes": {"documents": ["nie", "outside", "tie"], "sections": ["cuantias", "plazos"], "within": PAIRS}}
+FACTS = [["nie", "nie-1"], ["nie", "nie-2"], ["nie", "nie-3"], ["tie", "tie-1"]]
+ABOUT = {
+    "classes": {"documents": ["nie", "outside", "tie"], "sections": ["cuantias", "plazos"], "within": PAIRS, "passages": FACTS},
+    "section_of": {"nie-1": "plazos", "nie-2": "cuantias", "nie-3": "cuantias", "tie-1": "plazos"},
+}
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 
 
@@ -22,7 +26,7 @@ def tiny_arrays() -> dict[str, Any]:
     """Make a model of three documents and two sections whose probabilities can be computed by hand.
 
     A text " nie " has ten n-grams of equal weight 2/sqrt(10): its score for "nie" is log(3). A vector to the east scores log(5)
-    for "tie", and log(3)/2 for nie's section "cuantias". Any text scores log(3) for "plazos".
+    for "tie", log(3)/2 for nie's section "cuantias" and log(2) for nie's third fact. Any text scores log(3) for "plazos".
     """
     by_document, nothing = np.zeros((BUCKETS, 3)), np.zeros((BUCKETS, 2))
     by_document[list(grams("nie")), 0] = log(3) / (2 * sqrt(10))
@@ -41,6 +45,8 @@ def tiny_arrays() -> dict[str, Any]:
         "sections_full_embedding": np.zeros((2, 2)),
         "within_bias": np.zeros(3),
         "within_embedding": np.array([[0, log(3) / 8, 0], [0, 0, 0]]),
+        "passages_bias": np.zeros(4),
+        "passages_embedding": np.array([[0, 0, log(2) / 4, 0], [0, 0, 0, 0]]),
     }
 
 
@@ -91,6 +97,16 @@ def test_sections(tiny: IntentModel, vector: list[float] | None, plazos: float, 
     """Each document shares its certainty among its own sections only; a single one has it all."""
     expected = {("nie", "plazos"): plazos, ("nie", "cuantias"): cuantias, ("tie", "plazos"): 1.0}
     assert tiny.intent("xyz", vector).sections == pytest.approx(expected, abs=1e-3)
+
+
+def test_passages(tiny: IntentModel) -> None:
+    """A passage is as likely as its own questions and its section say, among those of its document; only by the meaning."""
+    # Both sections are equally likely to the east, where the third fact has two to one.
+    expected = {("nie", "nie-1"): 1 / 4, ("nie", "nie-2"): 1 / 4, ("nie", "nie-3"): 1 / 2, ("tie", "tie-1"): 1.0}
+    assert tiny.intent("xyz", EAST).passages == pytest.approx(expected, abs=1e-3)
+    expected = {("nie", "nie-1"): 3 / 5, ("nie", "nie-2"): 1 / 5, ("nie", "nie-3"): 1 / 5, ("tie", "tie-1"): 1.0}
+    assert tiny.intent("xyz", NORTH).passages == pytest.approx(expected, abs=1e-3)
+    assert tiny.intent("xyz", None).passages == {}
 
 
 def test_about(tiny: IntentModel) -> None:

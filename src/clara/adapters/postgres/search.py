@@ -141,6 +141,7 @@ class PostgresIndex:
         profile = self._profile
         documents = {storable(document): weight for document, weight in query.documents.items()}
         sections = {(storable(document), storable(section)): weight for (document, section), weight in query.sections.items()}
+        passages = {storable(name): weight for name, weight in query.passages.items()}
         return {
             "corpus": storable(query.corpus),
             "text": storable(query.text),
@@ -150,6 +151,8 @@ class PostgresIndex:
             "section_documents": [document for document, _ in sections],
             "sections": [section for _, section in sections],
             "section_weights": list(sections.values()),
+            "passages": list(passages),
+            "passage_weights": list(passages.values()),
             "territories": [storable(territory) for territory in query.territories],
             "collections": [storable(collection) for collection in query.collections],
             "filters": json.dumps({storable(key): [storable(value) for value in of] for key, of in query.filters.items()}),

@@ -90,6 +90,8 @@ class Spelling:
         self, folds: Sequence[tuple[str, str]], short: Mapping[str, str], plain: Iterable[str] = (), *, leet: bool = True
     ) -> None:
         self._folds, self._leet = tuple(folds), leet
+        # Words come back, in one text as in all texts.
+        self._folded = lru_cache(maxsize=4096)(self._fold)
         self._short = {self._fold(word): self.spell(meant) for word, meant in short.items()}
         self._words: dict[str, Atom] = {}
         self._starts: dict[str, Atom] = {}
@@ -98,8 +100,6 @@ class Spelling:
         self._numbers: list[Atom] = []
         self._misspelt: dict[str, set[Atom]] = {}
         self._plain = frozenset(map(self._fold, plain))
-        # Words come back, in one text as in all texts.
-        self._folded = lru_cache(maxsize=4096)(self._fold)
         self._known = lru_cache(maxsize=4096)(self._compare)
         self._almost = lru_cache(maxsize=4096)(self._guess)
 
@@ -112,7 +112,7 @@ class Spelling:
 
     def spell(self, text: str) -> list[str]:
         """Give the words of a text as this language compares them."""
-        return [self._fold(word) for word in plain_words(text)]
+        return [self._folded(word) for word in plain_words(text)]
 
     def spelled_out(self, text: str) -> list[str]:
         """Give the words of a text with the abbreviations among them spelled out."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.journey import STEPS, Step, Tools, follow
-from clara.conversation.message import Message, Past, Reply, Turn
+from clara.conversation.message import Message, Past, Reply, Turn, past_of
 from clara.evaluation.judged import Judged
 from clara.retrieval.passage import Found, Query
 from clara.settings import resources
@@ -57,14 +57,8 @@ def held(case: Mapping[str, Any], tools: Tools, steps: Sequence[Step] = STEPS) -
         reply = follow(Turn(Message(turn["text"]), previous, past=past), replace(tools, retrieve=retrieve), steps)
         said.append(Said(reply, asked[-1] if asked else ""))
         older = tuple(replace(earlier, age=earlier.age + PAUSE) for earlier in past)
-        past = (_remembered(turn["text"], reply), *older)[:REMEMBERED]
+        past = (past_of(turn["text"], reply, PAUSE), *older)[:REMEMBERED]
     return said
-
-
-def _remembered(text: str, reply: Reply) -> Past:
-    document = reply.citations[0].document_id if reply.citations else None
-    passages = tuple(citation.passage_id for citation in reply.citations if citation.document_id == document)
-    return Past(text, reply.status, reply.language, document, passages, reply.options, PAUSE)
 
 
 def _judged(case: Mapping[str, Any], said: Sequence[Said], names: Mapping[str, Mapping[str, str]]) -> Iterator[Judged]:

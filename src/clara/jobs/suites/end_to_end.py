@@ -4,23 +4,28 @@ A reply passes when it is an answer about `procedure` and holds everything in `m
 fact that is cited or a text that is said. Every answer's sentences are then proved against what they cite.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clara.bootstrap import Services
+from clara.bootstrap.knowledge import Knowledge
 from clara.conversation.message import Reply, ReplyStatus
 from clara.evaluation.judged import Judged
 from clara.jobs.suites.proof import faults_in
 from clara.jobs.suites.speaking import cases_of, reply_to
+from clara.knowledge.faults import DataError, Fault
 
 NAME: Final = "end to end"
 GOALS: Final[Mapping[str, float]] = {"end to end": 0.95, "no wrong figure": 1.0}
 
 
 def judged(services: Services, split: str) -> list[Judged]:
-    """Ask every question; judge what is said, and prove it."""
+    """Ask every question; judge what is said, and prove it. Raises DataError."""
     found: list[Judged] = []
-    for case in cases_of("end_to_end", split, ("question", "procedure", "must")):
+    cases = cases_of("end_to_end", split, ("question", "procedure", "must"))
+    if refused := list(unanswerable(cases, services.knowledge.get())):
+        raise DataError(refused)
+    for case in cases:
         reply = reply_to(services, case["question"])
         wrong = lacking(case, reply)
         found.append(Judged(case["id"], case["language"], "end to end", not wrong, wrong))
@@ -28,6 +33,17 @@ def judged(services: Services, split: str) -> list[Judged]:
             faults = faults_in(services, reply, case["question"])
             found.append(Judged(case["id"], case["language"], "no wrong figure", not faults, "; ".join(faults)))
     return found
+
+
+def unanswerable(cases: Sequence[Mapping[str, Any]], knowledge: Knowledge) -> Iterator[Fault]:
+    """Name the cases that demand facts which may not be said, because they have no source, and nothing else."""
+    known = {fact.id for procedure in knowledge.catalogue.procedures.values() for fact in procedure.facts}
+    unpublished = known - {passage.id for passage in knowledge.passages}
+    for case in cases:
+        for alternatives in case["must"]:
+            if unpublished.issuperset(alternatives):
+                remedy = f"{', '.join(alternatives)} has no source and is never said; find one, or remove the case"
+                yield Fault("end_to_end.jsonl", case["id"], remedy)
 
 
 def lacking(case: Mapping[str, Any], reply: Reply) -> str:

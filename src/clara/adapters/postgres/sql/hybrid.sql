@@ -18,6 +18,12 @@ asked as materialized (
       from unnest(cast(:section_documents as text[]), cast(:sections as text[]), cast(:section_weights as float8[]))
            as s(document_id, section, weight)
 ),
+told as materialized (
+    select p.pk as passage_pk, max(g.weight) as weight
+      from unnest(cast(:passages as text[]), cast(:passage_weights as float8[])) as g(id, weight)
+      join passages p on p.corpus = :corpus and p.id = g.id
+     group by p.pk
+),
 terms as materialized (
     select distinct l.term
       from corpora c
@@ -89,8 +95,9 @@ preferred as materialized (
       from meant d
       join passages p on p.corpus = :corpus and p.document_id = d.document_id
       left join asked s on s.document_id = p.document_id and s.section = p.section
+      left join told t on t.passage_pk = p.pk
      where true{and_filtered}
-     order by d.weight + coalesce(s.weight, 0) desc, p.pk
+     order by d.weight + coalesce(s.weight, 0) + coalesce(t.weight, 0) desc, p.pk
      limit :preferred
 ),
 said as materialized (
@@ -163,11 +170,12 @@ joined as materialized (
 scored as materialized (
     select j.*,
            p.document_id,
-           j.own + j.share + coalesce(d.weight + coalesce(s.weight, 0), 0) as score
+           j.own + j.share + coalesce(d.weight + coalesce(s.weight, 0) + coalesce(t.weight, 0), 0) as score
       from joined j
       join passages p on p.pk = j.passage_pk
       left join meant d using (document_id)
       left join asked s using (document_id, section)
+      left join told t using (passage_pk)
      where true{and_filtered}
 ),
 ranked as (

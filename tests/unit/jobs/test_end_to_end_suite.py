@@ -1,0 +1,27 @@
+"""The suite of whole answers demands only what may be said."""
+
+from clara.bootstrap.knowledge import read_knowledge
+from clara.jobs.suites.end_to_end import unanswerable
+from clara.jobs.suites.speaking import cases_of
+
+
+def test_a_fact_without_a_source_cannot_be_demanded() -> None:
+    """It is never said, so no answer could pass; beside another that may be said, or a figure, it can stand."""
+    knowledge = read_knowledge()
+    published = {passage.id for passage in knowledge.passages}
+    unsaid = next(f.id for one in knowledge.catalogue.procedures.values() for f in one.facts if f.id not in published)
+    said = min(published)
+    cases = [
+        {"id": "a", "must": [[said], [unsaid]]},
+        {"id": "b", "must": [[unsaid, said]]},
+        {"id": "c", "must": [[unsaid, "9,84"]]},
+    ]
+    (fault,) = unanswerable(cases, knowledge)
+    assert (fault.place, unsaid in fault.remedy) == ("a", True)
+
+
+def test_the_cases_can_be_answered() -> None:
+    """Both halves."""
+    for split in ("dev", "test"):
+        cases = cases_of("end_to_end", split, ("question", "procedure", "must"))
+        assert list(unanswerable(cases, read_knowledge())) == []
