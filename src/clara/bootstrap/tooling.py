@@ -19,7 +19,7 @@ from clara.conversation.people.wishes import read_wishes
 from clara.conversation.safety.danger import read_danger
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import Writer
+from clara.conversation.writing.framing import Framing, Writer
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query, Retrieve
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnavailableError
@@ -83,7 +83,7 @@ def _from_data(knowledge: Knowledge, texts: Texts, contact: str | None) -> Tools
         dialogue=build_dialogue(knowledge, texts, contact),
         scope=build_scope(_none),
         clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
-        writer=ExtractiveWriter(texts, knowledge.names, knowledge.passages),
+        writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages)),
         places=knowledge.catalogue.places,
         human_contact=contact,
     )

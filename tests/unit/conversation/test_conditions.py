@@ -10,6 +10,7 @@ from unit_builders import SOURCE, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import Framing
 from clara.retrieval.passage import Hit, Passage
 
 ROOM = 1_600
@@ -29,7 +30,7 @@ def limited(name: str, *conditions: str, score: float = 1.0, size: int = 100) ->
 
 def said(texts: Texts, real: Any, hits: list[Hit], *others: Hit, room: int = ROOM) -> list[str]:
     """Write from these hits, with the passages of the others to hand; give the ids of what was said, in order."""
-    writer = ExtractiveWriter(texts, real.names, [hit.passage for hit in (*hits, *others)])
+    writer = ExtractiveWriter(Framing(texts, real.names, [hit.passage for hit in (*hits, *others)]))
     text, citations = writer.write(hits, "es", room)
     shown = re.findall(r"^• (\S+) x*(?= \[C\d+\]$)", text, re.MULTILINE)
     assert shown == [citation.passage_id for citation in citations]
@@ -89,7 +90,7 @@ def test_conditions_are_cited(texts: Texts, real: Any) -> None:
     law = {**SOURCE, "url": "https://boe.example/ley", "seen_on": "2026-07-09"}
     condition = hit_of("nie-requisitos-01", 1.0, "Solo hasta diciembre.", sources=[law])
     fact = hit_of("nie-plazos-01", 1.0, "Es gratis.", conditions=["nie-requisitos-01"])
-    text, citations = ExtractiveWriter(texts, real.names, [condition.passage]).write([fact], "es", ROOM)
+    text, citations = ExtractiveWriter(Framing(texts, real.names, [condition.passage])).write([fact], "es", ROOM)
     assert "• Es gratis. [C1]\n• Solo hasta diciembre. [C2]" in text
     assert "[C2] Fuente: https://boe.example/ley (comprobado el 09/07/2026)" in text
     assert [(citation.passage_id, citation.section) for citation in citations] == [
@@ -135,7 +136,7 @@ def test_never_without_conditions(texts: Texts, real: Any, found: list[str], con
 @pytest.fixture
 def writer(texts: Texts, real: Any) -> ExtractiveWriter:
     """The writer with the real texts, names and passages."""
-    return ExtractiveWriter(texts, real.names, real.passages)
+    return ExtractiveWriter(Framing(texts, real.names, real.passages))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -151,7 +152,7 @@ def test_every_real_fact_fits(real: Any, writer: ExtractiveWriter, language: str
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_real_fact_alone_leaves_room(real: Any, texts: Texts, language: str) -> None:
     """Every real fact without limits leaves 800 characters for the notice of the first contact and notes."""
-    writer = ExtractiveWriter(texts, real.names)
+    writer = ExtractiveWriter(Framing(texts, real.names))
     assert {passage.id for passage in real.passages if len(writer.write([Hit(passage, 1.0)], language, 0)[0]) > 800} == set()
 
 

@@ -12,7 +12,7 @@ from clara.adapters.scripted.writer import Manner, ObedientWriter, ScriptedWrite
 from clara.conversation.ports import TextModel
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import END_ISOLATE, ISOLATE
+from clara.conversation.writing.framing import END_ISOLATE, ISOLATE, Framing
 from clara.conversation.writing.grounded import GroundedWriter, Grounding
 from clara.retrieval.passage import Hit, Passage
 
@@ -31,7 +31,7 @@ def writer(parts: Parts, texts: Texts, real: Any) -> Writers:
     """Build a grounded writer around a model, on these facts."""
 
     def build(model: TextModel, passages: Sequence[Passage] = (FEE, WAIT, PAGE), **grounding: Any) -> GroundedWriter:
-        extractive = ExtractiveWriter(texts, real.names, passages)
+        extractive = ExtractiveWriter(Framing(texts, real.names, passages))
         return GroundedWriter(extractive, model, parts.reviewer, Grounding(parts.prompts, {"ES": "España"}, **grounding))
 
     return build
@@ -83,7 +83,7 @@ def test_what_fails_twice_is_quoted(writer: Writers) -> None:
 def test_the_facts_answer_instead(writer: Writers, texts: Texts, real: Any, drafts: list[str], why: str) -> None:
     """Whatever the model does, the person gets what the extractive writer says, and the trace says why."""
     written = writer(Dictated(drafts)).answer("¿Cuánto cuesta?", HITS, "es", ROOM)
-    expected, citations = ExtractiveWriter(texts, real.names, [FEE, WAIT, PAGE]).write(HITS, "es", ROOM)
+    expected, citations = ExtractiveWriter(Framing(texts, real.names, [FEE, WAIT, PAGE])).write(HITS, "es", ROOM)
     assert (written.text, written.citations) == (expected, citations)
     assert (written.trace["writer"], written.trace["why"]) == ("extractive", why)
 

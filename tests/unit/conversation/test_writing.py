@@ -11,6 +11,7 @@ from unit_builders import SOURCE, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import END_ISOLATE, ISOLATE, MAX_FACTS, ExtractiveWriter, choose, shown_date
+from clara.conversation.writing.framing import Framing
 from clara.retrieval.passage import Hit
 
 ROOM = 1_600
@@ -20,7 +21,7 @@ NEWSPAPER = {**SOURCE, "url": "https://diario.example/tramite", "official": Fals
 @pytest.fixture
 def writer(texts: Texts, real: Any) -> ExtractiveWriter:
     """The writer with the real texts, names and passages."""
-    return ExtractiveWriter(texts, real.names, real.passages)
+    return ExtractiveWriter(Framing(texts, real.names, real.passages))
 
 
 def quoted(text: str, language: str) -> str:

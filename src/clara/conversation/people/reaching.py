@@ -7,6 +7,7 @@ from typing import Final
 from clara.conversation.message import Citation
 from clara.conversation.texts import Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import Framing
 from clara.knowledge.places import STATE, Place, Places
 from clara.knowledge.placing import holds_on
 from clara.knowledge.procedure import Procedure
@@ -29,7 +30,7 @@ class Reaching:
         self._texts = texts
         self._procedures = procedures
         self._contacts = [passage for passage in passages if passage.section == CONTACTS]
-        self._writer = ExtractiveWriter(texts, {name: item.name for name, item in procedures.items()}, passages)
+        self._writer = ExtractiveWriter(Framing(texts, {name: item.name for name, item in procedures.items()}, passages))
         self._places = places
         self._contact = contact
 

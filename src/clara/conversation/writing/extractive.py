@@ -1,10 +1,8 @@
 """The extractive writer: the best facts, short, each with its mark, source and date. No AI service."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
 
 from clara.conversation.message import Citation
-from clara.conversation.texts import Texts
 from clara.conversation.writing.framing import (
     END_ISOLATE,
     ISOLATE,
@@ -15,7 +13,6 @@ from clara.conversation.writing.framing import (
     is_secondary,
     shown_date,
 )
-from clara.knowledge.placing import madrid_today
 from clara.retrieval.passage import Hit, Passage
 
 __all__ = ["END_ISOLATE", "ISOLATE", "MAX_FACTS", "NEAR", "ExtractiveWriter", "choose", "shown_date"]
@@ -55,19 +52,10 @@ def _fewer(chosen: Sequence[Hit], best: Hit) -> list[list[Hit]]:
 
 
 class ExtractiveWriter:
-    """Writes a reply from evidence alone, in WhatsApp's format, within a number of characters.
+    """Writes a reply from evidence alone, in WhatsApp's format, within a number of characters."""
 
-    `passages` are all that may be said: a fact is never said without the facts that limit it.
-    """
-
-    def __init__(
-        self,
-        texts: Texts,
-        names: Mapping[str, Mapping[str, str]],
-        passages: Iterable[Passage] = (),
-        today: Callable[[], date] = madrid_today,
-    ) -> None:
-        self.framing = Framing(texts, names, passages, today)
+    def __init__(self, framing: Framing) -> None:
+        self.framing = framing
 
     def answer(self, question: str, hits: Sequence[Hit], language: str, room: int) -> Written:
         """Give what `write` gives; the question changes nothing."""

@@ -16,7 +16,7 @@ from clara.bootstrap import Services
 from clara.bootstrap.writing import grounded_writer
 from clara.conversation.journey import MAX_REPLY
 from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import END_ISOLATE, ISOLATE, Written
+from clara.conversation.writing.framing import END_ISOLATE, ISOLATE, Framing, Written
 from clara.conversation.writing.grounded import GroundedWriter
 from clara.evaluation.judged import Judged
 from clara.retrieval.fencing import visible
@@ -54,7 +54,7 @@ def judge(services: Services, cases: Sequence[Mapping[str, Any]]) -> list[Judged
     """Judge these cases; those whose facts are no longer told are left out."""
     passages = {passage.id: passage for passage in services.knowledge.get().passages}
     names = services.knowledge.get().names
-    extractive = ExtractiveWriter(services.texts.get(), names, list(passages.values()))
+    extractive = ExtractiveWriter(Framing(services.texts.get(), names, list(passages.values())))
     writer = grounded_writer(services, extractive, services.safe_tools.get().detector, ScriptedWriter())
     known = [case for case in cases if all(name in passages for name in case["facts"])]
     return [_judged(case, delivered(writer, names, case, passages), passages) for case in known]
