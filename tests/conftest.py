@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
+import hypothesis
+import hypothesis.configuration
 import psycopg
 import pytest
 from psycopg import sql
@@ -19,6 +21,11 @@ from clara.settings import Settings
 
 # Tests may lose their data when the machine fails; they may not wait for its disk.
 TEST_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "100"}
+
+# Nothing of hypothesis is written into the checkout, and there is no deadline: a slow machine is no fault of the code.
+hypothesis.configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "hypothesis")
+hypothesis.settings.register_profile("clara", database=None, deadline=None)
+hypothesis.settings.load_profile("clara")
 
 
 @pytest.fixture(scope="session")

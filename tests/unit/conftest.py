@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from pathlib import Path
-from tempfile import gettempdir
 
-import hypothesis
-import hypothesis.configuration
 import pytest
 
 from clara.adapters.local.language import LocalLanguageIdentifier
@@ -31,11 +28,6 @@ from clara.retrieval.tiers import Tier, tiers
 from clara.settings import Settings, resources
 
 TODAY = date(2026, 11, 21)
-
-# Nothing of hypothesis is written into the checkout, and there is no deadline: a slow machine is no fault of the code.
-hypothesis.configuration.set_hypothesis_home_dir(Path(gettempdir()) / "hypothesis")
-hypothesis.settings.register_profile("unit", database=None, deadline=None)
-hypothesis.settings.load_profile("unit")
 
 
 @dataclass(frozen=True, slots=True)
