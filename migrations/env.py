@@ -3,7 +3,11 @@
 from alembic import context
 from sqlalchemy.sql.schema import SchemaItem
 
+from clara.adapters.postgres import schema_gazette, schema_operations, schema_publications, schema_sources
 from clara.adapters.postgres.schema import metadata
+
+# Importing them adds their tables to the metadata.
+TABLES = (schema_sources, schema_gazette, schema_publications, schema_operations)
 
 
 def ours(_item: SchemaItem, name: str | None, _kind: str, _reflected: bool, _compared: SchemaItem | None) -> bool:

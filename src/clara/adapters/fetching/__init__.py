@@ -1,0 +1,1 @@
+"""Fetching what a source publishes, politely and from allowed domains only."""

@@ -1,0 +1,38 @@
+"""The tables of what operators and schedules did."""
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, Identity, Index, Integer, Table, Text, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+
+from clara.adapters.postgres.schema import metadata
+
+job_runs = Table(
+    "job_runs",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("job", Text, nullable=False, comment="ingestion, drift, boe, publish"),
+    Column("arguments", Text, nullable=False, server_default=""),
+    Column("started_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("alive_at", DateTime(timezone=True), nullable=False, server_default=func.now(), comment="last sign of life"),
+    Column("finished_at", DateTime(timezone=True)),
+    Column("exit_code", Integer, comment="0 fine, 1 findings, 2 could not run; empty: it runs, or died"),
+    Column("report", JSONB, nullable=False, server_default="{}"),
+    Column("error", Text),
+    CheckConstraint("exit_code between 0 and 2", name="exit_code"),
+    Index(None, "job", "started_at"),
+    Index("ix_job_runs_unfinished", "job", postgresql_where=text("finished_at is null")),
+    comment="what ran, when, and how it ended: a run that is missing is an alarm",
+)
+
+audit_log = Table(
+    "audit_log",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("actor", Text, nullable=False, comment="operator, reader, or cli: never the name of a person"),
+    Column("act", Text, nullable=False),
+    Column("subject", Text, nullable=False, server_default=""),
+    Column("outcome", Text, nullable=False, server_default="done"),
+    Column("details", JSONB, nullable=False, server_default="{}"),
+    Index(None, "at"),
+    comment="every act of an operator; rows are added, never changed",
+)
