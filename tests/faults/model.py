@@ -151,7 +151,11 @@ class Model:
         if self.rules.first and row.replies:
             return with_worker(state, number, worker._replace(step="waiting"))
         written = row._replace(replies=row.replies + 1, parts=(Part(),) * self.world.parts)
-        return with_worker(with_row(state, worker.row, written), number, worker._replace(step="waiting"))
+        if self.world.parts > 1:
+            return with_worker(with_row(state, worker.row, written), number, worker._replace(step="waiting"))
+        claimed = written._replace(parts=(Part(attempts=1, uncertain=YOUNG),))  # the only part is claimed with it
+        ready = worker._replace(step="send", ahead=(Seen(0, 0, NOTHING),), attempt=1, in_time=True)
+        return with_worker(with_row(state, worker.row, claimed), number, ready)
 
     def _waiting(self, state: State, number: int, worker: Worker) -> State:
         parts = state.rows[worker.row].parts

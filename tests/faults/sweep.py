@@ -131,6 +131,10 @@ def _turn(stage: Stage) -> Case:
     return stage.accept(stage.new("turn"))
 
 
+def _turn_of_one_part(stage: Stage) -> Case:
+    return replace(_turn(stage), answer="a")
+
+
 def _erasing(stage: Stage) -> Case:
     """Prepare the wish to be forgotten of somebody who has been answered before, with the same words."""
     earlier = stage.accept(stage.new("turn"))
@@ -181,6 +185,7 @@ PATHS: Final = {
     "accept into the spool": Stretch(_new("spool")),
     "drain the spool": Stretch(_drained),
     "turn": Stretch(_turn),
+    "turn of one part": Stretch(_turn_of_one_part, parts=1),
     "turn that erases": Stretch(_erasing, erased=2),
     "turn after a lost answer": Stretch(_turn_after(Fault(Kind.ACCEPT_THEN_CUT))),
     "turn after a lost request": Stretch(_turn_after(Fault(Kind.CUT), "a"), parts=1),
@@ -259,7 +264,8 @@ def recover(case: Case, stage: Stage, outcome: Outcome) -> None:
     assert case.inbox_id, "the message is lost"
     if case.report:
         reports_on(stage.engine).delivery(Report(**case.report))
-    assert any(_try_to(lambda: stage.take(case, OTHER)) for _ in range(ROUNDS)), "the turn does not come to an end"
+    other = OTHER if case.answer == ANSWER else "b"
+    assert any(_try_to(lambda: stage.take(case, other)) for _ in range(ROUNDS)), "the turn does not come to an end"
     for message in stage.taken(case):
         reports_on(stage.engine).delivery(Report(message.reply or 0, message.sid, "delivered"))
 

@@ -18,7 +18,8 @@ from clara.adapters.postgres.desk import PostgresDesk
 from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.inbox import PostgresInbox
 from clara.adapters.postgres.reports import PostgresReports
-from clara.adapters.procrastinate.engine import TurnScheduler
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import FileSpool
 from clara.adapters.twilio.codes import retryable_report
@@ -73,7 +74,7 @@ class Outcome:
 
 def inbox_on(engine: Engine) -> PostgresInbox:
     """Build the inbox as the web does, without limits."""
-    return PostgresInbox(engine, KEY, AesGcmSealer(KEY), TurnScheduler().schedule)
+    return PostgresInbox(engine, KEY, AesGcmSealer(KEY), Kind(QUEUE, TASK))
 
 
 def reports_on(engine: Engine) -> PostgresReports:

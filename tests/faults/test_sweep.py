@@ -52,6 +52,7 @@ def test_whatever_fails_nothing_is_lost_or_doubled(name: str, stage: Stage) -> N
     ("name", "calls"),
     [
         ("turn", program(Model(world=World(parts=2)))),
+        ("turn of one part", program(Model())),
         ("turn after a lost answer", program(Model(world=World(parts=2)), LOST)),
         ("turn after a lost request", program(Model(world=World()), LOST, then="drop")),
     ],

@@ -11,8 +11,9 @@ from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.desk import PostgresDesk
 from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.inbox import PostgresInbox, Schedule, pseudonym
-from clara.adapters.procrastinate.engine import TurnScheduler
+from clara.adapters.postgres.inbox import PostgresInbox, pseudonym
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.conversation.message import Reply, ReplyStatus
 from clara.delivery.limits import Limits
@@ -39,6 +40,7 @@ EARLIER_SENT = """
 """
 EARLIER_REFUSED = "update outbox set updated_at = now(), status = 'failed', error_code = :code where outbox.id = :id"
 T = TypeVar("T")
+TURN = Kind(QUEUE, TASK)
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,8 @@ class Store:
     sealer: AesGcmSealer
     desk: PostgresDesk
 
-    def inbox(self, schedule: Schedule | None = None, limits: Limits | None = None) -> PostgresInbox:
-        return PostgresInbox(self.engine, PSEUDONYM_KEY, self.sealer, schedule or TurnScheduler().schedule, limits)
+    def inbox(self, kind: Kind = TURN, limits: Limits | None = None) -> PostgresInbox:
+        return PostgresInbox(self.engine, PSEUDONYM_KEY, self.sealer, kind, limits)
 
     def accept(self, sid: str = "SM1", sender: str = PERSON, body: str | None = "¿NIE?") -> int:
         """Take a message in; give the number of its row."""

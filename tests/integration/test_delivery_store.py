@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg import sql
+from sqlalchemy.exc import DBAPIError
 from tests.integration.delivering import (
     INCOMING,
     KEY,
@@ -24,16 +26,24 @@ from tests.integration.delivering import (
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.inbox import pseudonym
-from clara.adapters.procrastinate.engine import TurnScheduler
+from clara.adapters.postgres.upkeep import PostgresUpkeep
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import TASK, TurnScheduler
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.conversation.message import Citation, Reply, ReplyStatus
 from clara.delivery.address import open_address
 from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming, Limit, Outgoing
 from clara.delivery.ports import StoreUnavailableError, SupersededError, UnsealableError
+from clara.delivery.turns import WINDOW_SECONDS
 
 SOURCE = Citation("C1", "p", "nie", "plazos", "https://x", "2026-08")
 CITED = Reply("con fuente", ReplyStatus.ANSWERED, "es", "pgvector", (SOURCE,))
+# Ends the connection that meets it.
+CUT = """
+create function cut() returns trigger language plpgsql as
+$$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$
+"""
 WORKERS = 8
 WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 Late = Callable[[Store, Case, Outgoing], None]
@@ -69,26 +79,37 @@ def test_a_message_that_comes_on_many_connections_is_stored_once(store: Store) -
 
 def test_no_job_no_message(store: Store) -> None:
     """When the job cannot be queued, the message is not stored either, and can be sent again."""
-
-    def broken(_connection: object, _inbox_id: int, _pseudonym: str) -> None:
-        raise RuntimeError("no queue")
-
-    with pytest.raises(RuntimeError):
-        store.inbox(broken).accept(INCOMING)
+    with pytest.raises(DBAPIError):
+        store.inbox(Kind("q" * 200, TASK)).accept(INCOMING)  # longer than the job engine's column
     assert store.rows("select count(*) from inbox") == [(0,)]
-
-
-def test_a_connection_that_breaks_before_the_job_is_queued_is_an_outage(store: Store, empty_url: str) -> None:
-    """Whoever wanted to store the message hears that it is not stored, and may spool it."""
-
-    def cut(connection: Any, inbox_id: int, name: str) -> None:
-        with psycopg.connect(empty_url, autocommit=True) as other:
-            other.execute("select pg_terminate_backend(%s)", [connection.info.backend_pid])
-        TurnScheduler().schedule(connection, inbox_id, name)
-
-    with pytest.raises(StoreUnavailableError):
-        store.inbox(cut).accept(INCOMING)
     assert store.inbox().accept(INCOMING)
+
+
+def test_a_connection_that_breaks_as_the_job_is_queued_is_an_outage(store: Store) -> None:
+    """Whoever wanted to store the message hears that it is not stored, and may spool it."""
+    store.change(CUT)
+    store.change("create trigger cut after insert on procrastinate_jobs for each row execute function cut()")
+    with pytest.raises(StoreUnavailableError):
+        store.inbox().accept(INCOMING)
+    store.change("drop trigger cut on procrastinate_jobs")
+    assert store.rows("select count(*) from inbox") == [(0,)]
+    assert store.inbox().accept(INCOMING)
+
+
+def test_over_a_limit_a_process_that_dies_on_the_way_loses_nothing(store: Store) -> None:
+    """A message that was counted as too many and not marked so is found by upkeep, and answered."""
+    store.change(CUT)
+    store.change("create trigger cut after update on inbox for each row execute function cut()")
+    narrow = store.inbox(limits=Limits(sender_per_minute=1, sender_per_day=9, everyone_per_minute=9, everyone_per_day=9))
+    received = datetime.now(UTC)
+    narrow.accept(Incoming("SM1", "whatsapp", PERSON, OURS, "hola", received_at=received))
+    with pytest.raises(StoreUnavailableError):
+        narrow.accept(Incoming("SM2", "whatsapp", PERSON, OURS, "hola", received_at=received))
+    store.change("drop trigger cut on inbox")
+    assert narrow.accept(Incoming("SM2", "whatsapp", PERSON, OURS, "hola", received_at=received)) is False
+    store.change("update inbox set created_at = now() - interval '2 minutes'")
+    PostgresUpkeep(store.engine, store.sealer, TurnScheduler().schedule).run()
+    assert store.rows("select (args->>'inbox_id')::int from procrastinate_jobs order by id") == [(1,), (2,)]
 
 
 def test_a_database_that_is_away_is_named(server: object) -> None:
@@ -268,6 +289,37 @@ def test_one_worker_claims_a_part(store: Store) -> None:
     assert store.rows("select attempts, attempted_at > now() - interval '1 minute' from outbox where part = 0") == [(2, True)]
 
 
+def test_the_only_part_of_a_reply_is_claimed_with_it(store: Store) -> None:
+    """Whoever records it is given it to send, and nobody else may; of several parts, and of an earlier reply, none is given."""
+    store.accept()
+    case = store.begin()
+    part = store.desk.reply(case, REPLY, ("una respuesta",))
+    assert part is not None
+    assert (part.sender, part.recipient, part.text, part.attempts, part.uncertain_for) == (
+        OURS,
+        PERSON,
+        "una respuesta",
+        0,
+        None,
+    )
+    assert store.rows("select attempts, attempted_at is not null from outbox") == [(1, True)]
+    with pytest.raises(SupersededError):
+        store.desk.claim(case, part)
+    assert store.desk.reply(case, REPLY, ("otra",)) is None
+    store.accept("SM2")
+    assert store.desk.reply(store.begin(2), REPLY, ("una", "dos")) is None
+    store.accept("SM3")
+    assert store.desk.reply(replace(store.begin(3), age=WINDOW_SECONDS + 1), REPLY, ("tarde",)) is None
+
+
+def test_a_reply_that_cannot_be_addressed_is_not_on_its_way(store: Store, empty_url: str) -> None:
+    """Under another key the reply is recorded and waits, with no try of unknown outcome."""
+    store.accept()
+    with store_on(empty_url, "another-key-of-thirty-two-characters") as other, pytest.raises(UnsealableError):
+        other.desk.reply(other.begin(), REPLY, ("una respuesta",))
+    assert store.rows("select status, attempted_at from outbox") == [("pending", None)]
+
+
 @pytest.mark.parametrize(
     "late",
     [
@@ -283,15 +335,14 @@ def test_who_was_superseded_may_not_go_on(store: Store, late: Late) -> None:
     store.begin()
     with pytest.raises(SupersededError):
         late(store, stalled, part)
-    assert store.rows("select body, attempts, attempted_at from outbox") == [("una respuesta", 0, None)]
+    assert store.rows("select body, attempts from outbox") == [("una respuesta", 1)]
 
 
 def test_a_late_unclaim_leaves_the_next_try_alone(store: Store) -> None:
     """Who gives back an old try does not make the one that followed look as if it had not been."""
     store.accept()
-    stalled = store.answered()
-    (part,) = store.desk.waiting(stalled)
-    store.desk.claim(stalled, part)
+    part = store.desk.reply(store.begin(), REPLY, ("una respuesta",))
+    assert part is not None
     other = store.begin()
     (again,) = store.desk.waiting(other)
     store.desk.claim(other, again)

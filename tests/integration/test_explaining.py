@@ -13,6 +13,8 @@ from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.postgres.inbox import PostgresInbox
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.bootstrap import Services
 from clara.delivery.message import Incoming
 from clara.delivery.splitting import split
@@ -131,7 +133,7 @@ def record(services: Services, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
     engine, desk = services.engine.get(), services.desk()
     sid = f"SM{uuid4().hex}"
-    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer.get(), lambda *_: None)
+    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer.get(), Kind(QUEUE, TASK))
     inbox.accept(Incoming(sid, "local", "a", "b", said))
     with engine.connect() as connection:
         number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})

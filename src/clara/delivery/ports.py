@@ -98,8 +98,12 @@ class Desk(Protocol):
         """Begin the turn under a new fence; None when the message was erased."""
         ...
 
-    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> None:
-        """Record the turn and put the parts into the outbox, all or nothing. Raises SupersededError."""
+    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> Outgoing | None:
+        """Record the turn and put the parts into the outbox, all or nothing. Raises SupersededError.
+
+        The part of a reply that has only one may be claimed with it, and is then given; otherwise, and where an earlier reply
+        stays, None.
+        """
         ...
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:

@@ -56,8 +56,11 @@ def take_turn(inbox_id: int, clerk: Clerk) -> str:
         return "erased"
     if not case.answered:
         reply = clerk.answer(case)
+        began = clerk.now()
         # A blank reply would leave nothing that shows that the message was answered: the channel may refuse it.
-        clerk.desk.reply(case, reply, split(reply.text) or ("",))
+        claimed = clerk.desk.reply(case, reply, split(reply.text) or ("",))
+        if claimed is not None:
+            return _send(claimed, began, clerk)
     outcomes = [_deliver(case, outgoing, clerk) for outgoing in clerk.desk.waiting(case)]
     return outcomes[-1] if outcomes else "already sent"
 
@@ -73,6 +76,11 @@ def _deliver(case: Case, outgoing: Outgoing, clerk: Clerk) -> str:
         raise TemporarySendError("the channel wants it slower", outgoing.hold_for)
     began = clerk.now()
     clerk.desk.claim(case, outgoing)
+    return _send(outgoing, began, clerk)
+
+
+def _send(outgoing: Outgoing, began: float, clerk: Clerk) -> str:
+    """Send a part that was claimed after `began`."""
     try:
         sid = clerk.sender.send(outgoing, lambda: clerk.now() - began < LEASE_SECONDS)
     except PermanentSendError as error:

@@ -21,7 +21,8 @@ from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.postgres.overview import ask
 from clara.adapters.postgres.reports import PostgresReports
 from clara.adapters.postgres.satisfaction import PostgresSatisfaction
-from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler, Worker
 from clara.adapters.spool.spool import FileSpool
 from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
@@ -84,7 +85,7 @@ def open_door(services: Services) -> Door:
     settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
     schedule = TurnScheduler().schedule
     limits = limits_of(settings) if settings.clara_channel == "twilio" else None  # the chat page has one user
-    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, schedule, limits)
+    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, Kind(QUEUE, TASK), limits)
     reports = PostgresReports(engine, schedule, retryable_report)
     spool = FileSpool(settings.spool, settings.clara_spool_mb * 1024 * 1024)
     receiving = SpoolingInbox(inbox, reports, spool, sealer, spool.set_aside)

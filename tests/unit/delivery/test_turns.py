@@ -64,11 +64,16 @@ class MemoryDesk:
         case = Case(inbox_id, self.fence, INCOMING, "p", True, None, answered=bool(self.rows), age=self.age)
         return None if self.erased else case
 
-    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> None:
+    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> Outgoing | None:
         self._fail("reply")
         if case.fence != self.fence:
             raise SupersededError
-        self.rows = self.rows or [Row(part) for part in parts]
+        first, self.rows = not self.rows, self.rows or [Row(part) for part in parts]
+        if not (first and len(parts) == 1 and case.age <= WINDOW_SECONDS):
+            return None
+        outgoing = Outgoing(0, OURS, PERSON, parts[0])
+        self.claim(case, outgoing)
+        return outgoing
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         self._fail("waiting")
@@ -205,9 +210,14 @@ def test_however_a_send_ends_the_person_gets_one_reply(
     assert (at.take(), at.answered) == ("already sent", 1)
 
 
-@pytest.mark.parametrize("place", ["begin", "reply", "waiting", "claim", "sent"])
-@pytest.mark.parametrize("reply", [SHORT, LONG], ids=["one-part", "three-parts"])
-def test_wherever_the_store_fails_the_person_gets_one_reply(place: str, reply: str) -> None:
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        *((SHORT, place) for place in ("begin", "reply", "sent")),  # the only part is claimed with the reply
+        *((LONG, place) for place in ("begin", "reply", "waiting", "claim", "sent")),
+    ],
+)
+def test_wherever_the_store_fails_the_person_gets_one_reply(reply: str, place: str) -> None:
     """What was sent and not recorded is found at the channel; nothing is sent twice and nothing is left out."""
     at = Setting(reply)
     at.desk.failing = [place]

@@ -99,12 +99,13 @@ class PostgresDesk:
             past=tuple(_past(said) for said in row.past if said["status"] in STATUSES),
         )
 
-    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> None:
+    def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> Outgoing | None:
         """Record the turn and its parts together, and do what the reply decides; an earlier reply stays.
 
-        Raises SupersededError when the turn was begun again.
+        Gives the only part of a reply, claimed. Raises SupersededError when the turn was begun again.
         """
-        told = {
+        claimed = len(parts) == 1 and reply.act is not Act.ERASE and case.age <= WINDOW_SECONDS
+        told: dict[str, Any] = {
             "id": case.inbox_id,
             "fence": case.fence,
             "bodies": [storable(body) for body in parts],
@@ -114,10 +115,20 @@ class PostgresDesk:
             "total_ms": reply.timings_ms.get("total", 0.0),
         }
         name = "record_erasure" if reply.act is Act.ERASE else "record_reply"
-        told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply)
+        told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply) | {"claimed": claimed}
         with outages(), self._at_once.connect() as connection:
-            if not connection.scalar(statement(name), told):
-                raise SupersededError
+            row = connection.execute(statement(name), told).one_or_none()
+        if row is None:
+            raise SupersededError
+        return self._claimed(row, told["bodies"][0]) if claimed and row.id is not None else None
+
+    def _claimed(self, row: Row[Any], body: str) -> Outgoing:
+        try:
+            person, ours = self._ends(row)
+        except UnsealableError:  # the right key may come back
+            self.unclaim(Outgoing(row.id, ERASED, ERASED, body))
+            raise
+        return Outgoing(row.id, ours, person, body)
 
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a recorded turn with the message that it answered; None when there is none."""

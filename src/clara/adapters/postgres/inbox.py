@@ -1,4 +1,4 @@
-"""Taking messages in: the row and its job are stored in one transaction, before the channel gets its acknowledgement."""
+"""Taking messages in: the row and its job are stored by one statement, before the channel gets its acknowledgement."""
 
 import hashlib
 import hmac
@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Engine, select
 
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
-from clara.adapters.postgres.sql import statement
-from clara.adapters.postgres.usage import count
+from clara.adapters.postgres.usage import Kind, take_in
 from clara.delivery.address import seal_address
-from clara.delivery.limits import Limits, admit
+from clara.delivery.limits import Limits
 from clara.delivery.message import Incoming, LocalReply
 from clara.delivery.ports import Sealer
 
@@ -30,11 +29,12 @@ def pseudonym(key: str, address: str) -> str:
 class PostgresInbox:
     """Implements delivery's Inbox, and reads replies back for the local chat page. `limits` None: there are none."""
 
-    def __init__(self, engine: Engine, key: str, sealer: Sealer, schedule: Schedule, limits: Limits | None = None) -> None:
+    def __init__(self, engine: Engine, key: str, sealer: Sealer, kind: Kind, limits: Limits | None = None) -> None:
         self._engine = engine
+        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._key = key
         self._sealer = sealer
-        self._schedule = schedule
+        self._kind = kind
         self._limits = limits
 
     def accept(self, incoming: Incoming) -> bool:
@@ -44,13 +44,8 @@ class PostgresInbox:
         """
         name = pseudonym(self._key, incoming.sender)
         row = self._row(incoming, name)
-        with outages(), self._engine.begin() as connection:
-            made = connection.scalar(statement("store_message"), row)
-            if made is None:
-                return False
-            if self._scheduled(connection, made, name, incoming):
-                self._schedule(connection.connection.driver_connection, made, name)
-        return True
+        with outages(), self._at_once.connect() as connection:
+            return take_in(connection, row, self._limits, self._kind) is not None
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
         stored = replace(
@@ -69,15 +64,6 @@ class PostgresInbox:
             "recordings": list(stored.recordings),
             "received_at": stored.received_at,
         }
-
-    def _scheduled(self, connection: Connection, made: int, name: str, incoming: Incoming) -> bool:
-        """Count the message, and say whether it gets a turn."""
-        if self._limits is None:
-            return True
-        admission = admit(count(connection, name, self._limits, incoming.received_at), self._limits)
-        if admission.limit is not None:
-            connection.execute(update(inbox).where(inbox.c.id == made).values(over_limit=admission.limit.value))
-        return admission.scheduled
 
     def reply_to(self, sid: str) -> LocalReply | None:
         """Give the reply to a message; None while there is none. Raises KeyError when the message is unknown."""

@@ -1,16 +1,14 @@
-"""Counting messages and paid answers for the limits, in windows of a minute and of a day."""
+"""Taking messages in and counting them, and paid answers, for the limits: in windows of a minute and of a day."""
 
-from dataclasses import asdict, replace
-from datetime import datetime
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.desk import outages
-from clara.adapters.postgres.schema import usage
 from clara.adapters.postgres.sql import statement
-from clara.delivery.limits import Counts, Limits, reached
+from clara.delivery.limits import Admission, Counts, Limits, admit, reached
 from clara.delivery.message import Limit
 
 # Rows that everyone's count is spread over. Connections have neighbouring process numbers, so they hardly ever share one of so
@@ -19,29 +17,40 @@ from clara.delivery.message import Limit
 SHARDS: Final = 256
 # A day is the longest window, and WhatsApp takes no answer to a message that waited longer than that.
 KEPT_DAYS: Final = 2
+NO_LIMITS: Final = Limits(0, 0, 0, 0)  # what is bound where nothing is counted
 _BY_MINUTE: Final = frozenset({Limit.SENDER_MINUTE, Limit.EVERYONE_MINUTE})
 
 
-def count(connection: Connection, pseudonym: str, limits: Limits, received_at: datetime | None = None) -> Counts:
-    """Count a message in the transaction that stores it, once for each message; None: it was received now.
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the turn of a message is to the job engine."""
 
-    Another message of the same sender waits until this transaction ends. The driver's errors come through.
+    queue: str
+    task: str
+
+
+def take_in(connection: Connection, message: Mapping[str, Any], limits: Limits | None, kind: Kind) -> Admission | None:
+    """Store a message, count it and schedule its turn, or its notice; None when it was known. `limits` None: there are none.
+
+    One statement. A message over a limit takes a second one: where each commits by itself and the process dies between them,
+    upkeep finds the message without a job, and it is answered. Another message of the same sender waits meanwhile. The
+    driver's errors come through.
     """
-    asked = {**asdict(limits), "pseudonym": pseudonym, "received_at": received_at, "shards": SHARDS}
-    row = connection.execute(statement("count_message"), asked).one()
+    job = {"queue": kind.queue, "task": kind.task, "pseudonym": message["pseudonym"]}
+    asked = {**message, **job, **asdict(limits or NO_LIMITS), "counted": limits is not None, "shards": SHARDS}
+    row = connection.execute(statement("accept_message"), asked).one_or_none()
+    if row is None:
+        return None
+    if limits is None or row.scheduled:
+        return Admission()
     counts = Counts(row.sender_minute, row.sender_day, row.everyone_minute, row.everyone_day)
     limit = reached(counts, limits)
     if limit is None:
-        return counts
+        return Admission()
     window = row.minute if limit in _BY_MINUTE else row.day
-    return replace(counts, refused=_refused(connection, f"refused_{limit.value}:{pseudonym}", window))
-
-
-def _refused(connection: Connection, scope: str, window: datetime) -> int:
-    """Count a refusal; give how many there were in the window, this one included."""
-    first = upsert(usage).values(scope=scope, window_start=window, used=1)
-    again = first.on_conflict_do_update(constraint=usage.primary_key, set_={"used": usage.c.used + 1})
-    return int(connection.execute(again.returning(usage.c.used)).scalar_one())
+    refusal = {"id": row.id, **job, "over_limit": limit.value, "window_start": window}
+    refused = connection.execute(statement("refuse_message"), refusal).one()
+    return admit(replace(counts, refused=refused.used), limits)
 
 
 class PostgresBudget:

@@ -138,7 +138,7 @@ class Worker:
                 configure=_at_once,
             )
         )
-        app.job_manager = FencedJobs(app.connector)
+        app.job_manager = FencedJobs(app.connector, self._url)
         _task(app, self._noted, self._clock)
         try:
             await app.open_async()

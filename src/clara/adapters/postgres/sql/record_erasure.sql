@@ -70,4 +70,4 @@ wish as (
       from person
      where inbox.id = person.id
 )
-select count(*) from held
+select null::bigint as id from held

@@ -2,14 +2,18 @@
 -- stays open. The row of the message is locked, so no turn begins meanwhile. Part 0 decides whether this is the first reply:
 -- what another recorded while this waited for the lock is not in its snapshot, but it is in the unique index. With it goes what
 -- the person decided: about memory, or about the last answer of the day before, as a category.
+--
+-- With `claimed` the first part is recorded as one that a try to send begins of now (claim_part.sql), and given back with the
+-- ends of the conversation: whoever recorded the reply sends it next, and saves two statements.
 with held as (
-    select id, pseudonym from inbox where id = :id and fence = :fence for update
+    select id, pseudonym, message_sid, address, sender, recipient from inbox where id = :id and fence = :fence for update
 ),
 first as (
-    insert into outbox (inbox_id, part, body)
-    select id, 0, (cast(:bodies as text[]))[1] from held
+    insert into outbox (inbox_id, part, body, attempts, attempted_at)
+    select id, 0, (cast(:bodies as text[]))[1], cast(:claimed as boolean)::int, case when :claimed then clock_timestamp() end
+      from held
     on conflict do nothing
-    returning inbox_id
+    returning id, inbox_id
 ),
 others as (
     insert into outbox (inbox_id, part, body)
@@ -46,4 +50,5 @@ rated as (
      where cast(:rating as text) is not null and held.pseudonym <> ''
     on conflict (turn_id) do update set rating = excluded.rating, created_at = now()
 )
-select count(*) from held
+select first.id, held.message_sid, held.address, held.sender, held.recipient
+  from held left join first on first.inbox_id = held.id
