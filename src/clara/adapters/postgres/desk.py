@@ -43,7 +43,7 @@ RATEABLE: Final = tuple(
 )
 RATINGS: Final = frozenset({Act.HELPFUL, Act.UNHELPFUL, Act.WRONG})
 MEMORY: Final = {Act.REMEMBER: True, Act.DO_NOT_REMEMBER: False}
-# The counts that are kept under a person's name (count_message.sql, spend_answer.sql, usage.py).
+# The counts that are kept under a person's name (accept_message.sql, refuse_message.sql, spend_answer.sql).
 SCOPES: Final = ("sender_minute", "sender_day", "model", *(f"refused_{limit.value}" for limit in Limit))
 # Another release may write others, and its turns must not stop this one's.
 STATUSES: Final = frozenset(ReplyStatus)
