@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a job found: exit code 0 fine, 1 findings, 2 could not run; and its report, as JSON holds it, without personal data."""
+    """What a job found: exit code 0 fine, 1 findings, 2 could not run; and its report as JSON, without personal data."""
 
     exit_code: int
     report: Mapping[str, Any]

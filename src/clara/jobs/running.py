@@ -6,7 +6,6 @@ import platform
 from collections.abc import Callable, Mapping
 from inspect import getdoc
 from types import TracebackType
-from typing import Any
 
 import structlog
 
@@ -85,7 +84,7 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {meaning}" if meaning else type(error).__name__
 
 
-def _storable(value: object) -> Any:
+def _storable(value: object) -> object:
     """Give a report as JSON that PostgreSQL takes: what was read from outside may hold NUL."""
     if isinstance(value, Mapping):
         return {storable(str(name)): _storable(inner) for name, inner in value.items()}
