@@ -28,6 +28,7 @@ from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
 from clara.delivery.limits import Limits
 from clara.delivery.receiving import Drainer, SpoolingInbox
+from clara.jobs import expecting
 from clara.jobs.delivering import probe
 from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.working import build_worker
@@ -59,6 +60,7 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
                 "database": lambda: _database(services),
                 "worker": lambda: _worker(services),
                 "delivery": lambda: probe(services, door.spool.waiting),
+                "jobs": lambda: expecting.probe(services),
             },
             direction=texts.direction,
             genuine=genuine,
