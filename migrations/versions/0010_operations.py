@@ -52,7 +52,12 @@ create table audit_log (
 );
 create index ix_audit_log_at ON audit_log (at);
 comment on table audit_log is 'every act of an operator; rows are added, never changed';
-comment on column audit_log.actor is 'operator, reader, or cli: never the name of a person';
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+    raise exception 'rows of % are added, never changed or removed', tg_table_name;
+end $$;
+create trigger added_only before update or delete on audit_log for each statement execute function refuse_change();
+comment on column audit_log.actor is 'operator, reader, stranger or cli: never the name of a person';
 """
 
 
@@ -61,4 +66,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("drop table audit_log, schedules, job_runs")
+    op.execute("drop table audit_log, schedules, job_runs; drop function refuse_change")

@@ -14,13 +14,10 @@ from flask import Flask
 from gunicorn.app.base import BaseApplication
 from sqlalchemy import text
 
-from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.engine import translated
 from clara.adapters.postgres.inbox import PostgresInbox
-from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.postgres.overview import ask
 from clara.adapters.postgres.reports import PostgresReports
-from clara.adapters.postgres.satisfaction import PostgresSatisfaction
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.adapters.procrastinate.periodic import PeriodicWorker
 from clara.adapters.spool.spool import FileSpool
@@ -29,6 +26,7 @@ from clara.bootstrap import Services
 from clara.delivery.limits import Limits
 from clara.delivery.receiving import Drainer, SpoolingInbox
 from clara.jobs import expecting
+from clara.jobs.administering import build_admin
 from clara.jobs.delivering import probe
 from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.working import build_worker
@@ -43,7 +41,7 @@ WORKER_SEEN_WITHIN_SECONDS = 10
 
 def build_app(services: Services, door: "Door | None" = None) -> Flask:
     """Wire the web layer to its adapters."""
-    settings, engine = services.settings, services.engine.get()
+    settings = services.settings
     door = door or open_door(services)
     genuine = None
     if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
@@ -65,10 +63,9 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
             direction=texts.direction,
             genuine=genuine,
             public_url=settings.clara_public_url if genuine else None,
-            counters=PostgresMetrics(engine).read,
-            memory=PostgresEmbeddingMemory(engine).statistics,
-            satisfaction=PostgresSatisfaction(engine).of_last,
+            admin=build_admin(services),
             admin_token_sha256=settings.clara_admin_token_sha256,
+            reader_token_sha256=settings.clara_reader_token_sha256,
         )
     )
 

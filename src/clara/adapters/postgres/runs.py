@@ -1,7 +1,7 @@
 """What ran, when, and how it ended. Who runs a job holds its lock: a second run of it ends at once, having done nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Event, Thread
@@ -24,6 +24,7 @@ NOTICED: Final = text(
 )
 # Two numbers, so that no other lock of Clara's, which have one, can be the same.
 LOCK: Final = text("select pg_try_advisory_lock(5305010, hashtext(:job))")
+UNLOCK: Final = text("select pg_advisory_unlock_all()")
 BEGIN: Final = text("insert into job_runs (job, arguments, process) values (:job, :arguments, :process) returning id")
 BEAT: Final = text("update job_runs set alive_at = now() where id = :id")
 END: Final = text("""
@@ -113,8 +114,11 @@ class HeldJob:
             return bool(connection.scalar(LOCK, {"job": self._job}))
 
     def release(self) -> None:
-        """Give the lock back, by leaving."""
+        """Give the lock back, so that it is free when this returns: after a mere leaving the server needs a moment."""
         if self._connection is not None:
+            if not self._connection.invalidated:  # else the server has ended the session, and the lock with it
+                with suppress(DatabaseUnavailableError), translated():
+                    self._connection.execute(UNLOCK)
             self._connection.close()
             self._connection = None
 

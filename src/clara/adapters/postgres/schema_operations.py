@@ -37,7 +37,7 @@ audit_log = Table(
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("at", DateTime(timezone=True), nullable=False, server_default=func.now()),
-    Column("actor", Text, nullable=False, comment="operator, reader, or cli: never the name of a person"),
+    Column("actor", Text, nullable=False, comment="operator, reader, stranger or cli: never the name of a person"),
     Column("act", Text, nullable=False),
     Column("subject", Text, nullable=False, server_default=""),
     Column("outcome", Text, nullable=False, server_default="done"),
