@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from flask import Flask
 
-from clara.conversation.people.feedback import Satisfaction
 from clara.delivery.ports import DeliveryReports, Inbox, Replies
-from clara.retrieval.counters import Counters
-from clara.retrieval.memory import MemoryStatistics
 from clara.web.admin import admin_routes
+from clara.web.admin_desk import AdminDesk
+from clara.web.bearer import Doorman
 from clara.web.chat import Chat
-from clara.web.health import health_routes
+from clara.web.health import Probe, health_routes
 from clara.web.metrics import metrics_routes
 from clara.web.webhook import Genuine, Webhook
 
@@ -28,14 +27,13 @@ class Edge:
     inbox: Inbox
     replies: Replies
     reports: DeliveryReports
-    probes: Mapping[str, Callable[[], str]]
+    probes: Mapping[str, Probe]
     direction: Callable[[str], str]
-    counters: Callable[[], Counters]
-    memory: Callable[[], MemoryStatistics]
-    satisfaction: Callable[[int], Satisfaction]
+    admin: AdminDesk
     genuine: Genuine | None = None
     public_url: str | None = None
     admin_token_sha256: str | None = None
+    reader_token_sha256: str | None = None
 
 
 def create_app(edge: Edge) -> Flask:
@@ -44,9 +42,10 @@ def create_app(edge: Edge) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY_BYTES
     app.register_blueprint(health_routes(edge.probes))
-    app.register_blueprint(metrics_routes(edge.counters, edge.admin_token_sha256))
-    if edge.admin_token_sha256 is not None:
-        app.register_blueprint(admin_routes(edge.admin_token_sha256, edge.counters, edge.memory, edge.satisfaction))
+    doorman = Doorman(edge.admin_token_sha256, edge.reader_token_sha256)
+    app.register_blueprint(metrics_routes(edge.admin.counters, doorman))
+    if doorman.has_tokens:
+        app.register_blueprint(admin_routes(doorman, edge.admin))
     if edge.genuine is not None and edge.public_url is not None:
         app.register_blueprint(Webhook(edge.inbox, edge.reports, edge.genuine, edge.public_url).blueprint())
     else:

@@ -26,7 +26,7 @@ from clara.retrieval.counters import (
     MetricsUnavailableError,
     histograms,
 )
-from clara.web.bearer import has_token, refusal, uncached
+from clara.web.bearer import Doorman, uncached
 
 PREFIX = "clara_"
 # What each counter says, and the names of its labels in their order.
@@ -72,11 +72,11 @@ def _durations(counters: Counters) -> HistogramMetricFamily:
     return family
 
 
-def metrics_routes(counters: Callable[[], Counters], token_sha256: str | None = None) -> Blueprint:
-    """Serve GET /metrics: to whoever has the token, or without one configured to programs on this machine only.
+def metrics_routes(counters: Callable[[], Counters], doorman: Doorman) -> Blueprint:
+    """Serve GET /metrics: to whoever has a token, or without one configured to programs on this machine only.
 
-    401 without the token, 403 to another machine, 503 while the counters cannot be read. `counters` may raise
-    MetricsUnavailableError; `token_sha256` is described in clara.web.bearer.
+    401 without a token, 429 for guesses, 403 to another machine, 503 while the counters cannot be read. `counters` may raise
+    MetricsUnavailableError.
     """
     routes = Blueprint("metrics", __name__)
     routes.after_request(uncached)
@@ -85,8 +85,9 @@ def metrics_routes(counters: Callable[[], Counters], token_sha256: str | None = 
 
     @routes.before_request
     def refuse_strangers() -> Response | None:
-        if token_sha256 is not None:
-            return None if has_token(token_sha256) else refusal()
+        if doorman.has_tokens:
+            who = doorman.who()
+            return who if isinstance(who, Response) else None
         if _from_this_machine():
             return None
         return Response("Set CLARA_ADMIN_TOKEN_SHA256 to read this from elsewhere.\n", 403, mimetype="text/plain")

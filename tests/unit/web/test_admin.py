@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import pytest
@@ -14,12 +15,24 @@ from clara.delivery.ports import StoreUnavailableError
 from clara.retrieval.counters import Counters, MetricsUnavailableError, Series
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used
 from clara.web.admin import admin_routes
+from clara.web.admin_desk import AdminDesk
+from clara.web.bearer import Doorman
 
 TOKEN = "a-token-for-tests"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 MEMORY = MemoryStatistics(2, 8192, 3, 1, 900.0, datetime(2026, 11, 1, tzinfo=UTC), (Used("0123456789ab", "m", 3),))
 COUNTERS = {Series("retrievals", ("pgvector", "found")): 3.0, Series("cache", ("semantic",)): 1.0}
+
+
+def desk(**changed: object) -> AdminDesk:
+    """A desk on which nothing may be touched but what is given."""
+    untouched = {field.name: _untouched for field in fields(AdminDesk)}
+    return AdminDesk(**untouched | {"record": lambda *_act: None, "reviewing": None} | changed)
+
+
+def _untouched(*_asked: object) -> object:
+    raise AssertionError
 
 
 def client_of(
@@ -29,7 +42,9 @@ def client_of(
     satisfaction: Callable[[int], Satisfaction] = lambda days: Satisfaction(days, Rated(days, 3, 1, 0), {"language": {}}),
 ) -> FlaskClient:
     app = Flask("test")
-    app.register_blueprint(admin_routes(token_sha256, counters, memory, satisfaction))
+    app.register_blueprint(
+        admin_routes(Doorman(token_sha256), desk(counters=counters, memory=memory, satisfaction=satisfaction))
+    )
     return app.test_client()
 
 

@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from clara.retrieval.counters import Counters, MetricsUnavailableError
 from clara.retrieval.measured import RetrievalMetrics
 from clara.retrieval.passage import Found, Status
+from clara.web.bearer import Doorman
 from clara.web.metrics import metrics_routes
 
 TOKEN = "a-token-for-tests"
@@ -19,7 +20,7 @@ DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 
 def client_of(counters: Callable[[], Counters], token_sha256: str | None = None) -> FlaskClient:
     app = Flask("test")
-    app.register_blueprint(metrics_routes(counters, token_sha256))
+    app.register_blueprint(metrics_routes(counters, Doorman(token_sha256)))
     return app.test_client()
 
 

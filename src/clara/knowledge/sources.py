@@ -1,0 +1,185 @@
+"""The registry of sources: what facts were read from, where it is read again, and how politely. Kept in data/sources.yaml."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.faults import DataError, Fault, read_schema
+from clara.knowledge.procedure import Fact
+
+FILE = "sources.yaml"
+# A file of 10,000 sources has a megabyte; what has more is another file.
+MOST_CHARACTERS = 4_000_000
+
+
+class SourceKind(StrEnum):
+    """How a source is read."""
+
+    NORM = "norm"
+    HTML = "html"
+    PDF = "pdf"
+    XML = "xml"
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSource:
+    """A norm or a page that facts rest on.
+
+    Nothing outside `domain` is asked for it. `every_days` is how old the last look at it may be, `pause_seconds` the time
+    between two requests to one host. `procedures` are the ids of those whose facts rest on it; a norm without any holds for
+    all of them.
+    """
+
+    id: str
+    name: str
+    kind: SourceKind
+    url: str
+    procedures: tuple[str, ...]
+    domain: str
+    every_days: int
+    pause_seconds: float
+    official: bool = True
+
+
+def within(host: str | None, domain: str) -> bool:
+    """Whether a host is the domain itself or lies below it."""
+    name = (host or "").lower().rstrip(".")
+    return name == domain or name.endswith(f".{domain}")
+
+
+def address_of(url: str) -> str:
+    """Give what of an address tells pages apart: not the scheme, not the fragment, not the capitals of the host."""
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.netloc.lower()}{parts.path}{query}"
+
+
+def read_sources(folder: Path) -> dict[str, RegisteredSource]:
+    """Read `folder`/sources.yaml by id, in its order. Raises DataError naming every fault with its place."""
+    schema = read_schema(folder / "schema" / "sources.schema.json")
+    document = _loaded(folder / FILE)
+    if faults := schema.faults(document, FILE):
+        raise DataError(faults)
+    entries: Sequence[Mapping[str, Any]] = document["sources"]
+    if faults := list(_faults(entries)):
+        raise DataError(faults)
+    return {entry["id"]: _source(entry) for entry in entries}
+
+
+def source_faults(sources: Mapping[str, RegisteredSource], catalogue: Catalogue) -> list[Fault]:
+    """Compare the registry with the facts: every norm and official page that a fact cites is in it, with its procedures."""
+    norms: dict[str, set[str]] = {}
+    pages: dict[str, set[str]] = {}
+    for procedure in catalogue.procedures.values():
+        for fact in procedure.facts:
+            for basis in fact.legal_basis:
+                norms.setdefault(basis.norm, set()).add(procedure.id)
+            for address in official_pages(fact):
+                pages.setdefault(address, set()).add(procedure.id)
+    held = {address_of(source.url) for source in sources.values() if source.kind is not SourceKind.NORM}
+    missing = [
+        *(f"facts cite the norm {norm}" for norm in sorted(norms.keys() - sources.keys())),
+        *(f"facts cite the official page {address}" for address in sorted(pages.keys() - held)),
+    ]
+    faults = [Fault(FILE, "$.sources", f"{what}, which is not here; add it") for what in missing]
+    for source in sources.values():
+        citing = norms.get(source.id, set()) if source.kind is SourceKind.NORM else pages.get(address_of(source.url), set())
+        if set(source.procedures) != citing:
+            remedy = f"its facts are of [{', '.join(sorted(citing))}], not of [{', '.join(source.procedures)}]; correct it"
+            faults.append(Fault(FILE, f"{source.id}: procedures", remedy))
+    return faults
+
+
+def official_pages(fact: Fact) -> list[str]:
+    """Give the addresses of the official pages, other than norms, that a fact was read from."""
+    return [address_of(source.url) for source in fact.sources if source.official and not is_norm(source.url)]
+
+
+def is_norm(url: str) -> bool:
+    """Whether an address is that of a norm in the gazette."""
+    parts = urlsplit(url)
+    return within(parts.hostname, "boe.es") and (parts.path.startswith("/eli/") or parts.path == "/buscar/act.php")
+
+
+def _source(entry: Mapping[str, Any]) -> RegisteredSource:
+    return RegisteredSource(
+        id=entry["id"],
+        name=entry["name"],
+        kind=SourceKind(entry["kind"]),
+        url=entry["url"],
+        procedures=tuple(entry["procedures"]),
+        domain=entry["domain"],
+        every_days=entry["every_days"],
+        pause_seconds=float(entry["pause_seconds"]),
+        official=entry.get("official", True),
+    )
+
+
+def _faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+    ids: dict[str, int] = {}
+    addresses: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        place = f"$.sources[{number}]"
+        try:
+            parts = urlsplit(entry["url"])
+            host, port = parts.hostname, parts.port
+        except ValueError as error:
+            yield Fault(FILE, f"{place}.url", f"is no address ({error}); correct it")
+            continue
+        if not within(host, entry["domain"]):
+            yield Fault(FILE, f"{place}.url", f"its host {host} is not within {entry['domain']}; correct one of them")
+        if port is not None:
+            yield Fault(FILE, f"{place}.url", f"names the port {port}; only the usual ones are asked: remove it")
+        if entry.get("official", True) and parts.scheme != "https":
+            yield Fault(FILE, f"{place}.url", "an official source is asked by https only; write https://, or official: false")
+        for field, value, known in (("id", entry["id"], ids), ("url", address_of(entry["url"]), addresses)):
+            if value in known:
+                yield Fault(FILE, f"{place}.{field}", f"is that of $.sources[{known[value]}]; merge the two")
+            known.setdefault(value, number)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads plain values only: no entry twice, and none that stands for others, which a few lines could blow up with."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases are not read", self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a name must be a plain word", key.start_mark)
+            if key.value in keys:
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is there twice", key.start_mark)
+            keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _loaded(path: Path) -> Any:  # noqa: ANN401  anything, until the schema has seen it
+    """Read a YAML file. Raises DataError."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise DataError([Fault(FILE, "file", f"cannot be read ({error.strerror}); restore it from the repository")]) from error
+    except UnicodeDecodeError as error:
+        raise DataError([Fault(FILE, f"byte {error.start}", "not UTF-8; save the file as UTF-8")]) from error
+    if len(text) > MOST_CHARACTERS:
+        raise DataError([Fault(FILE, "file", f"has more than {MOST_CHARACTERS} characters; restore it from the repository")])
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506  a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "file"
+        raise DataError([Fault(FILE, place, f"not YAML ({error.problem}); mend it there")]) from error
+    except yaml.YAMLError as error:
+        raise DataError([Fault(FILE, "file", f"not YAML ({' '.join(str(error).split())}); mend it")]) from error
+    except (RecursionError, ValueError) as error:  # a number or a day that only looks like one
+        raise DataError([Fault(FILE, "file", f"not usable YAML ({error}); mend it")]) from error
