@@ -10,6 +10,7 @@ from clara.cli.evaluating import evaluation
 from clara.cli.indexing import index
 from clara.cli.knowing import ingest, knowledge
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+from clara.cli.watching import boe
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +24,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    stand_in, sign,
+    boe, stand_in, sign,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)
