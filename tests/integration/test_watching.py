@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
 
-from clara.adapters.postgres.gazette import PostgresGazette
+from clara.adapters.postgres.gazette import PostgresGazette, Reading
 from clara.adapters.scripted.boe_server import FAULTS, GazetteStandIn
 from clara.adapters.scripted.recorded import recordings
 from clara.bootstrap import Services
@@ -391,6 +391,10 @@ def test_a_database_that_is_away_is_named(services_on: Callable[..., Services], 
     assert site.asked == []
 
 
-def test_the_states_of_the_table_are_those_of_the_code(store: PostgresGazette) -> None:
-    """Every state can be kept."""
-    assert {state.value for state in DayState} == {"read", "none", "failed"}
+@pytest.mark.parametrize("state", DayState)
+def test_every_state_of_a_day_can_be_kept(store: PostgresGazette, state: DayState) -> None:
+    """What is kept of a day comes back as it was; each reading of it is counted."""
+    for _ in range(2):
+        store.keep(Reading(TODAY, state, 1, 5, "x" * 3_000), [], at(TODAY, 9))
+    kept = store.known()[TODAY]
+    assert (kept.state, kept.items, kept.read_at, kept.settled) == (state, 5, at(TODAY, 9), False)
