@@ -11,6 +11,7 @@ from clara.cli.indexing import index
 from clara.cli.knowing import ingest, knowledge
 from clara.cli.scheduling import scheduled
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+from clara.cli.watching import boe
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +25,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    stand_in, sign, scheduled,
+    stand_in, sign, scheduled, boe,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

@@ -16,6 +16,7 @@ from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.searching import BatchError
+from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
@@ -58,4 +59,5 @@ MENDABLE = (
     UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
+    WatchError,
 )
