@@ -93,6 +93,10 @@ class Check:
     detail: str = ""
 
 
+class UnknownSnapshotError(Exception):
+    """There is no snapshot of that number."""
+
+
 class Fetcher(Protocol):
     """Fetches pages politely."""
 
@@ -108,16 +112,20 @@ class Snapshots(Protocol):
         """Give the one that answers rest on."""
         ...
 
-    def waiting(self, source_id: str) -> Sequence[Snapshot]:
-        """Give those that wait for a person, the newest first."""
+    def waiting(self) -> Sequence[Snapshot]:
+        """Give those that wait for a person, at most one of a source, by source."""
         ...
 
     def keep(self, snapshot: Snapshot, state: SnapshotState) -> Snapshot:
-        """Store it, and give it as it is stored. What the source said before in the same words stays as it is."""
+        """Store it as waiting or served, and give it as it is stored; repeating it changes nothing but the time.
+
+        What is served, and what a person rejected, stays so however often it is kept as waiting. Of a source one snapshot
+        waits, the last one; one is served.
+        """
         ...
 
     def serve(self, snapshot_id: int) -> None:
-        """Let answers rest on it from now on, and on no other of its source."""
+        """Let answers rest on it from now on, and on no other of its source. Raises UnknownSnapshotError."""
         ...
 
     def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
