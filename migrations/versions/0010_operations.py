@@ -17,6 +17,7 @@ create table job_runs (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     job TEXT NOT NULL,
     arguments TEXT DEFAULT '' NOT NULL,
+    process TEXT DEFAULT '' NOT NULL,
     started_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     alive_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     finished_at TIMESTAMP WITH TIME ZONE,
@@ -30,8 +31,15 @@ create index ix_job_runs_job_started_at ON job_runs (job, started_at);
 create index ix_job_runs_unfinished ON job_runs (job) WHERE finished_at is null;
 comment on table job_runs is 'what ran, when, and how it ended: a run that is missing is an alarm';
 comment on column job_runs.job is 'ingestion, drift, boe, publish';
+comment on column job_runs.process is 'machine and number of the process';
 comment on column job_runs.alive_at is 'last sign of life';
 comment on column job_runs.exit_code is '0 fine, 1 findings, 2 could not run; empty: it runs, or died';
+create table schedules (
+    job TEXT NOT NULL,
+    enabled_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
+    CONSTRAINT pk_schedules PRIMARY KEY (job)
+);
+comment on table schedules is 'since when a job is expected to run by itself: one that has never run is late by this';
 create table audit_log (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
     at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
@@ -53,4 +61,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    op.execute("drop table audit_log, job_runs")
+    op.execute("drop table audit_log, schedules, job_runs")

@@ -47,6 +47,9 @@ class Settings(BaseSettings):
     rag_cache_backend: Literal["memory", "redis"] = Field("memory", description="redis shares results between processes")
     rag_redis_url: SecretStr | None = Field(None, description="redis://, rediss:// or unix://, for the backend redis")
     rag_metrics_enabled: bool = Field(True, description="count every retrieval")
+    rag_ingestion_enabled: bool = Field(False, description="read sources and norms again every week, by itself")
+    rag_drift_check_enabled: bool = Field(False, description="compare sources with what is served every night, by itself")
+    rag_boe_monitor_enabled: bool = Field(False, description="read the official gazette every morning, by itself")
     rag_db_url: SecretStr | None = Field(None, description="PostgreSQL >= 16 with pgvector; unset: an embedded server")
 
     clara_channel: Literal["twilio", "local"] = Field("twilio", description="where messages come from and go to")
@@ -78,6 +81,10 @@ class Settings(BaseSettings):
         None,
         pattern=r"^[0-9a-fA-F]{64}$",
         description="SHA-256 of the operator's token; unset: no /admin, and /metrics for this machine only",
+    )
+
+    clara_reader_token_sha256: str | None = Field(
+        None, pattern=r"^[0-9a-fA-F]{64}$", description="SHA-256 of another token, which may read /admin and do nothing there"
     )
 
     gemini_api_key: SecretStr | None = None

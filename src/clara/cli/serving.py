@@ -30,10 +30,11 @@ def web(*, attached: bool) -> None:
 @click.command()
 @click.option("--attached", is_flag=True, hidden=True)
 def worker(*, attached: bool) -> None:
-    """Answer the messages that were taken in."""
+    """Answer the messages that were taken in, and run what is due by itself."""
+    from clara.jobs.scheduling import scheduling
     from clara.jobs.working import build_worker
 
-    with staying(attached=attached) as services:
+    with staying(attached=attached) as services, scheduling(services):
         build_worker(services).run()
 
 

@@ -22,12 +22,15 @@ from clara.adapters.postgres.overview import ask
 from clara.adapters.postgres.reports import PostgresReports
 from clara.adapters.postgres.satisfaction import PostgresSatisfaction
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.adapters.procrastinate.periodic import PeriodicWorker
 from clara.adapters.spool.spool import FileSpool
 from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
 from clara.delivery.limits import Limits
 from clara.delivery.receiving import Drainer, SpoolingInbox
+from clara.jobs import expecting
 from clara.jobs.delivering import probe
+from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.working import build_worker
 from clara.settings import Settings
 from clara.web.app import Edge, create_app
@@ -57,6 +60,7 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
                 "database": lambda: _database(services),
                 "worker": lambda: _worker(services),
                 "delivery": lambda: probe(services, door.spool.waiting),
+                "jobs": lambda: expecting.probe(services),
             },
             direction=texts.direction,
             genuine=genuine,
@@ -107,6 +111,7 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
     def __init__(self, services: Services) -> None:
         self._services = services
         self._worker: list[Worker] = []
+        self._schedule: list[PeriodicWorker] = []
         self._door: list[Door] = []
         super().__init__()
 
@@ -142,10 +147,15 @@ class WebServer(BaseApplication):  # type: ignore[misc]  # gunicorn ships no typ
             worker = build_worker(self._services)
             self._worker.append(worker)
             Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
+            if schedule := build_schedule(self._services, enabled(self._services.settings)):
+                self._schedule.append(schedule)
+                schedule.start()
 
     def _stop_companions(self, _arbiter: object, _process: object) -> None:
         for worker in self._worker:
             worker.stop()
+        for schedule in self._schedule:
+            schedule.stop()
         for door in self._door:
             door.drainer.stop()
             door.receiving.close()
@@ -192,7 +202,11 @@ def _database(services: Services) -> str:
 
 
 def _worker(services: Services) -> str:
-    recent = "select count(*) from procrastinate_workers where last_heartbeat > now() - make_interval(secs => :seconds)"
+    # Those of the schedule, which answer nobody, have numbers below zero.
+    recent = """
+        select count(*) from procrastinate_workers
+        where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)
+    """
     with translated(), services.engine.get().connect() as connection:
         alive = connection.scalar(text(recent), {"seconds": WORKER_SEEN_WITHIN_SECONDS})
     if not alive:

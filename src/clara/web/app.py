@@ -11,7 +11,7 @@ from clara.retrieval.counters import Counters
 from clara.retrieval.memory import MemoryStatistics
 from clara.web.admin import admin_routes
 from clara.web.chat import Chat
-from clara.web.health import health_routes
+from clara.web.health import Probe, health_routes
 from clara.web.metrics import metrics_routes
 from clara.web.webhook import Genuine, Webhook
 
@@ -28,7 +28,7 @@ class Edge:
     inbox: Inbox
     replies: Replies
     reports: DeliveryReports
-    probes: Mapping[str, Callable[[], str]]
+    probes: Mapping[str, Probe]
     direction: Callable[[str], str]
     counters: Callable[[], Counters]
     memory: Callable[[], MemoryStatistics]

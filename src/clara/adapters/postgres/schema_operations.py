@@ -1,4 +1,4 @@
-"""The tables of what operators and schedules did."""
+"""The tables of what operators and schedules did, and of what is expected of schedules."""
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, Identity, Index, Integer, Table, Text, func, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -11,6 +11,7 @@ job_runs = Table(
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("job", Text, nullable=False, comment="ingestion, drift, boe, publish"),
     Column("arguments", Text, nullable=False, server_default=""),
+    Column("process", Text, nullable=False, server_default="", comment="machine and number of the process"),
     Column("started_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("alive_at", DateTime(timezone=True), nullable=False, server_default=func.now(), comment="last sign of life"),
     Column("finished_at", DateTime(timezone=True)),
@@ -21,6 +22,14 @@ job_runs = Table(
     Index(None, "job", "started_at"),
     Index("ix_job_runs_unfinished", "job", postgresql_where=text("finished_at is null")),
     comment="what ran, when, and how it ended: a run that is missing is an alarm",
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    Column("job", Text, primary_key=True),
+    Column("enabled_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    comment="since when a job is expected to run by itself: one that has never run is late by this",
 )
 
 audit_log = Table(

@@ -13,11 +13,10 @@ from typing import Any, Final
 import procrastinate
 import psycopg
 import structlog
-from procrastinate import App, JobContext, PsycopgConnector, SyncPsycopgConnector
+from procrastinate import App, JobContext, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException, ProcrastinateException
-from psycopg_pool import AsyncConnectionPool
 
-from clara.adapters.procrastinate.fencing import FencedJobs
+from clara.adapters.procrastinate.opening import end_task, opened_app
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.adapters.procrastinate.retrying import Patience
 from clara.delivery.ports import StoreUnavailableError
@@ -37,9 +36,7 @@ GRACE_SECONDS: Final = 8.0
 # with the library's default of 5 s, two quick messages were answered five seconds apart.
 POLL_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
-# The library's look for the next job is planned for the few jobs of a quiet hour: with 2,000 waiting it took 90 ms until the
-# server's statistics were renewed a minute later. Never sorting, it takes 1 ms with or without statistics.
-PLANNING: Final = "-c enable_sort=off"
+MOST_CONNECTIONS: Final = 4
 UPKEEP_EVERY_SECONDS: Final = 60.0
 
 log = structlog.get_logger()
@@ -122,23 +119,10 @@ class Worker:
             except (ProcrastinateException, psycopg.OperationalError, OSError) as error:  # opening a pool is not translated
                 log.warning("worker lost the database", error=type(error).__name__)
                 await asyncio.sleep(RECONNECT_SECONDS)
-        await _end(upkeep)
+        await end_task(upkeep)
 
     async def _work(self) -> None:
-        # The pool asks ever more rarely for a database that is away; whether it is back is found out here, every second.
-        await (await psycopg.AsyncConnection.connect(self._url, connect_timeout=3)).close()
-        app = App(
-            connector=PsycopgConnector(
-                conninfo=self._url,
-                pool_factory=_pool_without_check,
-                min_size=1,
-                max_size=4,
-                timeout=5.0,
-                kwargs={"options": PLANNING},
-                configure=_at_once,
-            )
-        )
-        app.job_manager = FencedJobs(app.connector)
+        app = await opened_app(self._url, MOST_CONNECTIONS)
         _task(app, self._noted, self._clock)
         try:
             await app.open_async()
@@ -163,7 +147,7 @@ class Worker:
                 delete_jobs="successful",
             )
         finally:
-            await _end(recovering)
+            await end_task(recovering)
 
     def _noted(self, context: JobContext, inbox_id: int) -> str:
         try:
@@ -179,30 +163,12 @@ class Worker:
             await asyncio.sleep(UPKEEP_EVERY_SECONDS)
 
 
-async def _end(task: asyncio.Task[Any]) -> None:
-    """Cancel a task until it has ended: one cancellation can be lost when a wait inside the task ends at the same moment."""
-    while not task.done():
-        task.cancel()
-        await asyncio.wait([task], timeout=1.0)
-
-
 def _task(app: App, take: Callable[[JobContext, int], str], clock: DatabaseClock) -> procrastinate.tasks.Task[Any, Any, Any]:
     @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=Patience(clock.now))
     def take_turn(context: JobContext, /, inbox_id: int, **_of_a_later_release: object) -> str:
         return take(context, inbox_id)
 
     return take_turn
-
-
-def _pool_without_check(*, check: object, **arguments: object) -> AsyncConnectionPool[Any]:
-    """Leave out the check that asks the server before every use: what fails is met by starting anew."""
-    del check
-    return AsyncConnectionPool(**arguments)  # type: ignore[arg-type]  # whatever the library gives its pool
-
-
-async def _at_once(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Commit each statement by itself: the library's calls are one statement each, so this takes one trip instead of three."""
-    await connection.set_autocommit(True)
 
 
 def _never(_context: JobContext, _inbox_id: int) -> str:

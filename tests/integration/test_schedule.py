@@ -1,0 +1,285 @@
+"""The schedule, through the real engine on a real PostgreSQL: once for each due time, late rather than not, beside turns."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from threading import Event, Thread
+from time import sleep
+
+import psycopg
+import pytest
+from tests.journeys.talking import until
+
+from clara.adapters.procrastinate import periodic
+from clara.adapters.procrastinate.periodic import ZONE, Due, InterruptedRunError, PeriodicWorker
+from clara.bootstrap import Services
+from clara.jobs import scheduling
+from clara.jobs.scheduling import SCHEDULES, Scheduled, build_schedule, enabled, run_beside
+from clara.jobs.serving import NoWorkerError, _worker
+from clara.settings import Settings, child_environment
+
+EVERY_SECOND = "* * * * * *"
+# A worker whose scheduled job says who runs it, and then sleeps.
+WORKER = """
+    import sys
+    from threading import Event
+
+    from clara.bootstrap import Services
+    from clara.jobs.scheduling import Scheduled, build_schedule
+    from clara.settings import Settings
+
+    services = Services(Settings(), sys.argv[1])
+    build_schedule(services, [Scheduled("boe", "* * * * * *", ("stand-in", "--port", sys.argv[2]), 60, 3)]).start()
+    Event().wait()
+"""
+Start = Callable[..., PeriodicWorker]
+
+
+@pytest.fixture
+def start(empty_url: str) -> Iterator[Start]:
+    """Start schedules; they end with the test."""
+    running: list[PeriodicWorker] = []
+
+    def make(run: Callable[[str, Event], None], cron: str = EVERY_SECOND, **settings: float) -> PeriodicWorker:
+        worker = PeriodicWorker(empty_url, [Due("boe", cron)], run, **settings)
+        running.append(worker)
+        worker.start()
+        return worker
+
+    yield make
+    for worker in running:
+        worker.stop()
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def rows(url: str, sql: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(sql.encode()).fetchall()
+
+
+def running(*words: str) -> list[int]:
+    """Process ids of the commands with these words."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if all(word in command for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def test_each_due_time_is_one_run_however_many_workers_there_are(start: Start, empty_url: str) -> None:
+    """Three workers with the same schedule do each second's job once between them."""
+    done: list[str] = []
+    for _ in range(3):
+        start(lambda job, _stopped: done.append(job))
+    began = datetime.now(UTC)
+    until(lambda: len(done) >= 4)
+    seconds = (datetime.now(UTC) - began).total_seconds()
+    assert seconds >= 3
+    assert len(done) <= seconds + 2
+    assert set(done) == {"boe"}
+
+
+def test_what_was_due_before_the_start_is_done_once(start: Start, empty_url: str) -> None:
+    """A worker that starts hours late does the missed job at once; the next worker knows that it was done."""
+    hour = (datetime.now(ZONE).hour - 2) % 24  # two hours ago or a little more, by the clock of Spain
+    done: list[str] = []
+    first = start(lambda job, _stopped: done.append(job), cron=f"0 {hour} * * *")
+    until(lambda: done == ["boe"])
+    until(lambda: rows(empty_url, "select 1 from procrastinate_jobs") == [])
+    first.stop()
+    start(lambda job, _stopped: done.append(job), cron=f"0 {hour} * * *")
+    ready = "select 1 from procrastinate_workers where id < 0"
+    until(lambda: rows(empty_url, ready) != [])
+    until(lambda: rows(empty_url, "select 1 from procrastinate_jobs") == [])
+    assert done == ["boe"]
+
+
+def test_what_was_due_long_ago_waits_for_its_next_time(start: Start, empty_url: str) -> None:
+    """Later than the time for catching up, a missed job is not done out of its turn."""
+    hour = (datetime.now(ZONE).hour - 2) % 24
+    done: list[str] = []
+    start(lambda job, _stopped: done.append(job), cron=f"0 {hour} * * *", caught_up_seconds=3600.0)
+    until(lambda: rows(empty_url, "select 1 from procrastinate_workers where id < 0") != [])
+    sleep(0.5)
+    assert (done, rows(empty_url, "select 1 from procrastinate_periodic_defers")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("day", "utc_hour"), [pytest.param((2026, 1, 15), 7, id="winter"), pytest.param((2026, 7, 15), 6, id="summer")]
+)
+def test_due_by_the_clock_of_spain(day: tuple[int, int, int], utc_hour: int) -> None:
+    """Ten past eight in Madrid is another hour of Greenwich's in summer than in winter."""
+    task = periodic._InZone(task=None, cron="10 8 * * *", periodic_id="boe", configure_kwargs={})
+    midnight = datetime(*day, tzinfo=UTC).timestamp()
+    due = datetime.fromtimestamp(task.croniter.get_next(float, start_time=midnight), UTC)
+    assert (due.hour, due.minute) == (utc_hour, 10)
+
+
+def test_a_slow_job_is_not_begun_again_beside_itself(start: Start) -> None:
+    """Two workers, a job due every second that takes two: never two at once."""
+    at_work: list[int] = []
+    most: list[int] = []
+
+    def slow(_job: str, stopped: Event) -> None:
+        at_work.append(1)
+        most.append(len(at_work))
+        stopped.wait(2)
+        at_work.pop()
+
+    for _ in range(2):
+        start(slow)
+    until(lambda: len(most) >= 2)
+    assert max(most) == 1
+
+
+def test_a_job_that_was_interrupted_is_begun_again_by_the_next_worker(start: Start, empty_url: str) -> None:
+    """A deploy ends the worker, not the work: the next one takes the job over at once."""
+    began = Event()
+    hour = (datetime.now(ZONE).hour - 2) % 24
+
+    def interrupted(_job: str, stopped: Event) -> None:
+        began.set()
+        assert stopped.wait(20)
+        raise InterruptedRunError
+
+    first = start(interrupted, cron=f"0 {hour} * * *")
+    assert began.wait(20)
+    first.stop()
+    assert rows(empty_url, "select status::text, attempts from procrastinate_jobs") == [("todo", 1)]
+    done: list[str] = []
+    start(lambda job, _stopped: done.append(job), cron=f"0 {hour} * * *")
+    until(lambda: done == ["boe"])
+
+
+def test_a_job_that_keeps_ending_its_worker_is_given_up(start: Start, empty_url: str) -> None:
+    """After three tries it is not begun again: the next due time has a try of its own."""
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute(
+            "insert into procrastinate_jobs (queue_name, task_name, args, attempts) "
+            "values ('operations', 'run_scheduled', '{\"timestamp\": 1, \"job\": \"boe\"}', 3)"
+        )
+    done: list[str] = []
+    start(lambda job, _stopped: done.append(job), cron="0 0 1 1 *")
+    until(lambda: rows(empty_url, "select 1 from procrastinate_jobs") == [])
+    assert done == []
+
+
+def test_a_restarted_database_ends_no_schedule(start: Start, empty_url: str) -> None:
+    """When all its connections are cut the worker connects again, and what is due is done."""
+    done: list[str] = []
+    start(lambda job, _stopped: done.append(job))
+    until(lambda: len(done) >= 1)
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity "
+            "where datname = current_database() and pid <> pg_backend_pid()"
+        )
+    before = len(done)
+    until(lambda: len(done) > before + 1)
+
+
+def test_workers_of_the_schedule_answer_nobody(start: Start, empty_url: str, services_on: Callable[..., Services]) -> None:
+    """/health does not take them for workers of messages."""
+    start(lambda _job, _stopped: None)
+    until(lambda: rows(empty_url, "select 1 from procrastinate_workers where id < 0") != [])
+    with pytest.raises(NoWorkerError):
+        _worker(services_on(empty_url, clara_channel="local"))
+
+
+def test_nothing_is_scheduled_unless_it_is_switched_on(services_on: Callable[..., Services], empty_url: str) -> None:
+    """Each flag switches on its own job; with none there is no schedule at all."""
+    assert build_schedule(services_on(empty_url), enabled(Settings())) is None
+    for flag, scheduled in SCHEDULES.items():
+        assert enabled(Settings(**{flag: True})) == (scheduled,)
+    with_all = enabled(Settings(**dict.fromkeys(SCHEDULES, True)))
+    assert {scheduled.job for scheduled in with_all} == {"boe", "drift", "ingestion"}
+
+
+def command(*arguments: str, most_seconds: float = 60) -> Scheduled:
+    return Scheduled("boe", EVERY_SECOND, arguments, most_seconds, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        pytest.param(("examples",), 0, id="fine"),
+        pytest.param(("no-such-command",), 2, id="unknown-command"),
+        pytest.param(("--version",), 0, id="an-option-of-clara"),
+    ],
+)
+def test_the_status_of_the_command_is_known(arguments: tuple[str, ...], status: int) -> None:
+    """A job is any command of Clara's, in a process of its own; its status is told."""
+    assert run_beside(command(*arguments), child_environment(CLARA_CHANNEL="local"), Event()) == status
+
+
+def test_a_job_has_less_claim_to_the_machine(unused_port: int) -> None:
+    """Its process is niced, and the first to go when memory runs out."""
+    stopped = Event()
+    words = ("scheduled", "stand-in", str(unused_port))
+    looked: list[tuple[int, str]] = []
+
+    def look() -> None:
+        def ready() -> bool:
+            looked.extend(
+                (os.getpriority(os.PRIO_PROCESS, pid), Path(f"/proc/{pid}/oom_score_adj").read_text().strip())
+                for pid in running(*words)
+            )
+            return bool(looked) and looked[-1] == (own, "800")
+
+        until(ready)
+        stopped.set()
+
+    own = min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+    watcher = Thread(target=look)
+    watcher.start()
+    with pytest.raises(InterruptedRunError):
+        run_beside(command("stand-in", "--port", str(unused_port)), child_environment(), stopped)
+    watcher.join(20)
+    assert running(*words) == []
+
+
+def test_a_job_that_takes_too_long_is_ended(unused_port: int) -> None:
+    """Its time is limited; what it has done stays done."""
+    status = run_beside(command("stand-in", "--port", str(unused_port), most_seconds=0.5), child_environment(), Event())
+    assert status == -signal.SIGTERM
+    assert running("stand-in", str(unused_port)) == []
+
+
+def test_a_job_ends_with_its_worker_however_that_ends(empty_url: str, unused_port: int) -> None:
+    """Kill -9 of the worker leaves no job behind."""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(WORKER), empty_url, str(unused_port)], stderr=subprocess.DEVNULL
+    )
+    words = ("scheduled", "stand-in", str(unused_port))
+    until(lambda: running(*words) != [])
+    worker.kill()
+    worker.wait()
+    until(lambda: running(*words) == [])
+
+
+def test_the_table_agrees_with_itself() -> None:
+    """Every job is due often enough to succeed within the days that its success may be old, and every name is its own."""
+    assert len({scheduled.job for scheduled in SCHEDULES.values()}) == len(SCHEDULES)
+    for scheduled in SCHEDULES.values():
+        due = periodic._InZone(task=None, cron=scheduled.cron, periodic_id="", configure_kwargs={}).croniter
+        times = [due.get_next(float) for _ in range(20)]
+        longest = max(later - earlier for earlier, later in pairwise(times))
+        assert longest + scheduled.most_seconds < scheduled.allowed_days * 86_400
+    assert scheduling.GRACE_SECONDS < periodic.GRACE_SECONDS
