@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
-COMMANDS = ("asking", "delivering", "engine", "evaluating", "indexing", "knowing", "running", "serving")
+COMMANDS = ("asking", "delivering", "engine", "evaluating", "indexing", "knowing", "publishing", "running", "serving")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

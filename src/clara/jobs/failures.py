@@ -3,6 +3,7 @@
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
 from clara.adapters.postgres.passages import UnknownCorpusError
+from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
 from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
@@ -15,6 +16,7 @@ from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
+from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.searching import BatchError
 from clara.knowledge.faults import DataError
 from clara.retrieval.counters import MetricsUnavailableError
@@ -30,6 +32,7 @@ from clara.settings import SettingsError
 MENDABLE = (
     BatchError,
     BusyIndexError,
+    BusyPublishingError,
     ChunkingError,
     CorpusNameError,
     EmbeddingMemoryUnavailableError,
@@ -39,9 +42,12 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingToUndoError,
     ProfileError,
+    ServedChangedError,
     TokenCounterUnavailableError,
     UnknownCorpusError,
+    UnknownCorrectionError,
     UnreadableDocumentsError,
     VocabularyError,
     DataError,
