@@ -36,6 +36,12 @@ class Knowledge:
         return self.released or self
 
     @property
+    def corrected(self) -> frozenset[str]:
+        """Give the facts that say something else than when they were released, or are not told any more."""
+        told = {passage.id: passage.text for passage in self.passages}
+        return frozenset(passage.id for passage in self.base.passages if told.get(passage.id) != passage.text)
+
+    @property
     def understand(self) -> Understand:
         """Give what tells which procedures and sections a question is about."""
         return understanding(self.intent.intent, self.named)

@@ -16,6 +16,7 @@ from clara.knowledge.law.comparing import IN_FORCE, Weight, compare, compare_lin
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.procedure import Fact, Procedure
+from clara.knowledge.sources import address_of
 
 Relation = Literal["provision", "norm", "source"]
 # A block of a page that says when it was made, or how often it was read, says nothing that a fact could rest on.
@@ -109,7 +110,7 @@ def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> Finding 
 def blast_radius(
     finding: Finding, procedures: Iterable[Procedure], addresses: frozenset[str] = frozenset()
 ) -> tuple[Touched, ...]:
-    """Give the facts that a finding touches. `addresses` are those under which facts cite the source."""
+    """Give the facts that a finding touches. `addresses` are those of the source, as `address_of` gives them."""
     return tuple(
         Touched(
             fact, procedure.id, relation, proposal(fact, finding) if relation == "provision" or finding.kind == "page" else None
@@ -124,7 +125,7 @@ def _relation(finding: Finding, fact: Fact, addresses: frozenset[str]) -> Relati
     """Tell by what a finding touches a fact: its provision, its norm as a whole, or nothing but its address."""
     if finding.weight == "cosmetic":
         return None
-    cited = any(source.url.rstrip("/") in addresses for source in fact.sources)
+    cited = any(address_of(source.url) in addresses for source in fact.sources)
     if finding.kind == "page":
         return "source" if cited and _speaks_of(finding, fact) else None
     bases = [basis for basis in fact.legal_basis if basis.norm == finding.source_id]

@@ -114,7 +114,8 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
 def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
     """Make the corpus that is served hold exactly what data/ and the published corrections say.
 
-    Raises DataError before anything is written, StoreUnavailableError. A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
+    A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
+    Raises DataError before anything is written, StoreUnavailableError.
     """
     physical, passages = as_served(services)
     embedder = patient_embedder(services, physical, say)

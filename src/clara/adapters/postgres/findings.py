@@ -1,8 +1,7 @@
 """What was found to differ from what is served: kept once, decided by a person, with the facts that it touches."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -10,17 +9,17 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, case, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.evidence import outages
 from clara.adapters.postgres.schema_operations import audit_log
 from clara.adapters.postgres.schema_publications import revisions
 from clara.adapters.postgres.schema_sources import finding_facts, findings, snapshots
 from clara.adapters.postgres.search import storable
 from clara.adapters.postgres.sql import statement
 from clara.ingestion.drift import Finding, Touched
-from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.figures import as_json
 
 BY_RULE: Final = "rule"
+Differences = Sequence[tuple[Finding, Sequence[Touched]]]
 RECENT_DAYS: Final = 30
 
 
@@ -93,39 +92,39 @@ class PostgresFindings:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def record(
-        self, source_id: str, found: Sequence[tuple[Finding, Sequence[Touched]]], snapshot_id: int | None
-    ) -> tuple[int, ...]:
-        """Keep what a source differs in, and give the numbers of what waits for a person; repeating it changes nothing.
+    def record(self, source_id: str, found: Differences, snapshot_id: int | None = None) -> dict[str, int]:
+        """Keep what a source differs in, and give the numbers of what waits for a person, by digest.
 
-        What was open and is not found any more is superseded. What was decided stays decided. A cosmetic difference waits for
-        nobody.
+        Repeating it changes nothing. What was open and is not found any more is superseded, and without a snapshot that waits
+        no other one does. What was decided stays decided. A cosmetic difference waits for nobody.
         """
-        with _outages(), self._engine.begin() as connection:
+        with outages(), self._engine.begin() as connection:
             _lock(connection, source_id)
             kept = [_keep(connection, finding, touched, snapshot_id) for finding, touched in found]
             gone = update(findings).where(
                 findings.c.source_id == source_id, findings.c.state == "open", findings.c.id.not_in([row.id for row in kept])
             )
             connection.execute(gone.values(state="superseded"))
-            if not found:
+            if snapshot_id is None:
                 waiting = update(snapshots).where(snapshots.c.source_id == source_id, snapshots.c.state == "waiting")
                 connection.execute(waiting.values(state="past"))
-        return tuple(row.id for row in kept if row.state == "open")
+            else:
+                _settle(connection, snapshot_id, source_id)
+        return {finding.digest: row.id for (finding, _), row in zip(found, kept, strict=True) if row.state == "open"}
 
     def open(self) -> list[KeptFinding]:
         """Give what waits for a person, oldest first."""
-        with _outages(), self._engine.connect() as connection:
+        with outages(), self._engine.connect() as connection:
             return _read(connection, findings.c.state == "open")
 
     def find(self, number: int) -> KeptFinding:
         """Give one finding. Raises UnknownFindingError."""
-        with _outages(), self._engine.connect() as connection:
+        with outages(), self._engine.connect() as connection:
             return _one(connection, number)
 
     def cited(self, fact_ids: Sequence[str]) -> dict[str, int]:
         """Count the answers of the last 30 days that quote each fact; facts that none quotes are left out."""
-        with _outages(), self._engine.connect() as connection:
+        with outages(), self._engine.connect() as connection:
             rows = connection.execute(statement("cited_turns"), {"facts": list(fact_ids), "days": RECENT_DAYS})
             return {row.fact_id: row.turns for row in rows}
 
@@ -134,14 +133,14 @@ class PostgresFindings:
 
         The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was.
         """
-        with _outages(), self._engine.begin() as connection:
+        with outages(), self._engine.begin() as connection:
             decided = _decide(connection, number, "accepted", actor, None)
             made = tuple(_draft(connection, draft, decided, actor) for draft in drafts)
             return _settled(connection, decided, actor, made)
 
     def reject(self, number: int, reason: str, actor: str) -> Settled:
         """Let a finding be wrong, for a reason. Raises UnknownFindingError, DecidedFindingError."""
-        with _outages(), self._engine.begin() as connection:
+        with outages(), self._engine.begin() as connection:
             return _settled(connection, _decide(connection, number, "rejected", actor, reason), actor, ())
 
 
@@ -169,7 +168,7 @@ def _keep(connection: Connection, finding: Finding, touched: Sequence[Touched], 
     kept = made.on_conflict_do_update(
         index_elements=["digest"],
         set_={
-            "snapshot_id": case((open_again, made.excluded.snapshot_id), else_=findings.c.snapshot_id),
+            "snapshot_id": made.excluded.snapshot_id,
             "state": case((open_again, made.excluded.state), else_=findings.c.state),
         },
     ).returning(findings.c.id, findings.c.state)
@@ -278,12 +277,3 @@ def _read(connection: Connection, condition: Any) -> list[KeptFinding]:  # noqa:
 def _lock(connection: Connection, source_id: str) -> None:
     """Be the only one who changes the findings and snapshots of a source, until the transaction ends."""
     connection.execute(text("select pg_advisory_xact_lock(hashtext('snapshots'), hashtext(:source))"), {"source": source_id})
-
-
-@contextmanager
-def _outages() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error

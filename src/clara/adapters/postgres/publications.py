@@ -76,6 +76,13 @@ class PostgresPublications:
         with outages(), self._engine.connect() as connection:
             return _served(connection, name)
 
+    def version_of(self, physical: str) -> int | None:
+        """Give the version of a corpus, which grows with every change of it; None when there is none."""
+        wanted = select(corpora.c.version).where(corpora.c.name == physical)
+        with outages(), self._engine.connect() as connection:
+            version: int | None = connection.scalar(wanted)
+        return version
+
     def revisions(self, publication: int) -> tuple[int, ...]:
         """Give the numbers of the corrections that a version holds."""
         wanted = select(publications.c.revisions).where(publications.c.id == publication)
