@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from clara.adapters.postgres.findings import Draft, KeptFinding, PostgresFindings, Settled
 from clara.bootstrap import Services
@@ -55,7 +55,7 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Settled:
-    """Let a finding be right. Facts with a proposal get a draft that `clara publish` serves; the others are held to be true still.
+    """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
     With `keep_facts` all of them are. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError.
     """
@@ -64,9 +64,8 @@ def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Se
     settled = store.accept(number, drafts, ACTOR)
     say(_said(settled))
     if settled.drafts:
-        say(
-            f"{len(settled.drafts)} corrected facts wait as drafts: {', '.join(draft.fact_id for draft in drafts)}. Run `clara publish`."
-        )
+        names = ", ".join(draft.fact_id for draft in drafts)
+        say(f"{len(settled.drafts)} corrected facts wait as drafts: {names}. Run `clara publish`.")
     return settled
 
 
@@ -118,7 +117,7 @@ def _finding(kept: KeptFinding) -> Finding:
     def figures(name: str) -> frozenset[Figure]:
         return frozenset(figure_from(value) for value in kept.figures.get(name, ()))
 
-    kind = "page" if kept.kind == "page" else "article"
+    kind: Literal["page", "article"] = "page" if kept.kind == "page" else "article"
     return Finding(
         kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, figures("gone"), figures("new")
     )
