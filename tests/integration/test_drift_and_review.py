@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -352,8 +353,6 @@ def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> 
 
 def test_concurrent_decisions_settle_a_snapshot_once(services: Services) -> None:
     """All findings of a state decided at the same time: each once, and the state is served."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
     found: Sequence[int] = numbers(look(services, sample(OTHER)))
     store = PostgresFindings(services.engine.get())
 

@@ -16,7 +16,7 @@ ADDRESS = "https://www.boe.es/datosabiertos/api/legislacion-consolidada/id/BOE-A
 ANSWERS = {
     f"{ADDRESS}metadatos": (DATA / "boe_consolidated" / "metadatos_BOE-A-2015-10566.xml").read_bytes(),
     f"{ADDRESS}texto": (DATA / "boe_consolidated" / "texto_LGSS_a194_abridged.xml").read_bytes(),
-    "https://sede.example.es/cita": "<html><body><p>Llama al 060.</p></body></html>".encode(),
+    "https://sede.example.es/cita": b"<html><body><p>Llama al 060.</p></body></html>",
 }
 
 

@@ -96,6 +96,20 @@ def test_the_future_and_the_past_are_not_in_force() -> None:
     assert [(one.key, one.text, one.repealed) for one in norm.provisions] == [("a1", "", True), ("a3", "Tres.", False)]
 
 
+def test_a_wording_without_day_of_force_is_not_in_force() -> None:
+    """A wording that begins on an open day never holds; the one before it stays, and has no last day that is known."""
+    old = '<version fecha_publicacion="20200101" fecha_vigencia="20200102"><p>Uno.</p></version>'
+    new = '<version fecha_publicacion="20210101" fecha_vigencia="99999999"><p>Dos.</p></version>'
+    norm = read(f'<bloque id="a1" tipo="precepto" titulo="Artículo 1">{old}{new}</bloque>')
+    assert [(one.text, one.in_force_to) for one in norm.provisions] == [("Uno.", None)]
+
+
+def test_provisions_of_other_kinds_are_kept_under_their_ids() -> None:
+    """A rule that is no article is not lost."""
+    norm = read(block("re-3", "Regla 3", ("20200101", "<p>Tres.</p>")))
+    assert [(one.key, one.label) for one in norm.provisions] == [("re-3", "Regla 3")]
+
+
 BOMB = b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><response>&b;</response>'
 WRONG_DAY = answer(block("a1", "Artículo 1", ("2020-1-1", "<p>x</p>")))
 
@@ -110,10 +124,12 @@ WRONG_DAY = answer(block("a1", "Artículo 1", ("2020-1-1", "<p>x</p>")))
         (METADATA, b"<error><descripcion>No se encontr</descripcion></error>", "text: no response/data/texto"),
         (METADATA, answer("").replace(b"200", b"404"), "it says 404"),
         (METADATA, answer(""), "no block holds"),
+        (METADATA, answer('<bloque id="a1"><version/></bloque>'), "block a1: a version has neither"),
+        (METADATA, answer('<bloque tipo="precepto"><version fecha_publicacion="20200101"/></bloque>'), "nor an id"),
         (METADATA, WRONG_DAY, "block a1: fecha_vigencia is no day"),
         (METADATA.replace(b"BOE-A-2015-10566</id", b"</id"), ABRIDGED, "metadata: identificador is missing"),
     ],
-    ids=["empty", "cut off", "bomb", "encoding", "old error", "not found", "no block", "day", "no id"],
+    ids=["empty", "cut off", "bomb", "encoding", "old error", "not found", "no block", "no date", "no name", "day", "no id"],
 )
 def test_what_is_no_consolidated_norm_is_refused(metadata: bytes, text: bytes, place: str) -> None:
     """The error names the place; entities and document types are refused."""
