@@ -9,6 +9,8 @@ from clara.cli.engine import cache, corpus, explain
 from clara.cli.evaluating import evaluation
 from clara.cli.indexing import index
 from clara.cli.knowing import ingest, knowledge
+from clara.cli.publishing import publish
+from clara.cli.reviewing import drift, review
 from clara.cli.scheduling import scheduled
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
 from clara.cli.watching import boe
@@ -25,7 +27,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    stand_in, sign, scheduled, boe,
+    stand_in, sign, scheduled, boe, drift, review, publish,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)
