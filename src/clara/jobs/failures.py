@@ -17,6 +17,7 @@ from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
+from clara.jobs.remembering import NothingRecordedError
 from clara.jobs.searching import BatchError
 from clara.knowledge.faults import DataError
 from clara.retrieval.counters import MetricsUnavailableError
@@ -42,6 +43,7 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingRecordedError,
     NothingToUndoError,
     ProfileError,
     ServedChangedError,

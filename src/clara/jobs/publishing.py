@@ -10,21 +10,18 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from clara.adapters.postgres.publications import PostgresPublications, Publication, ServedVersion, target_of_undo
 from clara.bootstrap import Services, Version
 from clara.bootstrap.knowledge import Knowledge, laid_over
 from clara.ingestion.journey import ingest
 from clara.ingestion.planning import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
+from clara.jobs.copying import copying
 from clara.jobs.gating import Gate, Verdict, mark
 from clara.jobs.outcome import Outcome
 from clara.jobs.preparing import patient_embedder
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.revising import Revised
-from clara.retrieval.ports import Embedder
-from clara.retrieval.remembered import RememberingEmbedder, digest_of
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
@@ -194,25 +191,13 @@ def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> I
     try:
         embedder = services.filling(what.before.physical)
         store = services.passages(embedder=embedder)
-        known = _known(services, what, embedder)
+        known = copying(services, what.before.physical, what.knowledge.passages, embedder)
         say(str(ingest(staged.physical, what.knowledge.passages, store, known, progress=progress)))
         yield staged
     finally:
         if publications.served(CORPUS).publication != staged.id:
             publications.refuse(staged, {"cut_short": True})
             services.passages().drop(staged.physical)
-
-
-def _known(services: Services, what: Wanted, embedder: Embedder) -> Embedder:
-    """Give what embeds only what changed: the vectors of all other texts are those that are served."""
-    held = services.passages(embedder=embedder).vectors(what.before.physical, [one.id for one in what.knowledge.passages])
-    changed = {passage.id for passage in what.plan.write}
-    known = {
-        digest_of(passage.indexed_text, "passage"): np.array(held[passage.id], np.float32)
-        for passage in what.knowledge.passages
-        if passage.id in held and passage.id not in changed
-    }
-    return RememberingEmbedder(services.passage_embedder(embedder), known)
 
 
 def _verdict(services: Services, what: Wanted, staged: Publication, chosen: Choosing, say: Say, progress: Progress) -> Verdict:
