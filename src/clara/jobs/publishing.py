@@ -25,6 +25,8 @@ from clara.knowledge.revising import Revised
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
+# Holds a staged version against the served one and what that knows.
+Judge = Callable[[ServedVersion, Knowledge, Version], Verdict]
 
 
 class BusyPublishingError(Exception):
@@ -67,15 +69,17 @@ class Wanted:
         return [revision.id for revision in self.done.applied]
 
 
-def publish(services: Services, chosen: Choosing, say: Say, progress: Progress) -> Outcome:
+def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, judge: Judge | None = None) -> Outcome:
     """Stage what is wanted, try it, and serve it if nothing got worse; exit code 1 when it is refused, drafts stay drafts.
 
-    Repeating it changes nothing. Raises DataError naming what is wrong with corrections, BusyPublishingError,
-    ServedChangedError, EmbedderUnavailableError, StoreUnavailableError; then what is served is as it was.
+    `judge` stands in for the gate of the evaluation, to try out everything around it. Repeating it changes nothing. Raises
+    DataError naming what is wrong with corrections, BusyPublishingError, ServedChangedError, EmbedderUnavailableError,
+    StoreUnavailableError; then what is served is as it was.
     """
     if chosen.dry_run:
         return _told(wanted(services), say, "dry run")
     publications = services.publications()
+    judge = judge or Gate(services, say, progress, answers=not chosen.skip_answers).held_against
     with _alone(publications):
         clear(services, say)
         what = wanted(services)
@@ -84,7 +88,7 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress) 
         _told(what, say, "staged")
         with _staged(services, what, say, progress) as staged:
             started = perf_counter()
-            verdict = _verdict(services, what, staged, chosen, say, progress)
+            verdict = _verdict(services, what, staged, judge)
             seconds = round(perf_counter() - started, 1)
             gate = {**verdict.as_json(), "by": chosen.by, "of": mark(services, staged.physical)}
             say("\n".join(verdict.lines()))
@@ -200,10 +204,9 @@ def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> I
             services.passages().drop(staged.physical)
 
 
-def _verdict(services: Services, what: Wanted, staged: Publication, chosen: Choosing, say: Say, progress: Progress) -> Verdict:
+def _verdict(services: Services, what: Wanted, staged: Publication, judge: Judge) -> Verdict:
     held, _ = laid_over(services.released.get(), services.revisions().of(what.before.revisions))
-    gate = Gate(services, say, progress, answers=not chosen.skip_answers)
-    return gate.held_against(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
+    return judge(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
 
 
 def _told(what: Wanted, say: Say, state: str) -> Outcome:

@@ -53,7 +53,7 @@ class PostgresEvidence:
 
     def recorded(self, name: str) -> frozenset[str]:
         """Give the ids of all passages that were ever served under a name."""
-        wanted = select(evidence_versions.c.passage_id.distinct()).where(evidence_versions.c.corpus == name)
+        wanted = select(evidence_versions.c.passage_id).where(evidence_versions.c.corpus == name).distinct()
         with outages(), self._engine.connect() as connection:
             return frozenset(connection.scalars(wanted))
 
