@@ -21,6 +21,7 @@ from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.reviewing import MissingReasonError
+from clara.jobs.remembering import NothingRecordedError
 from clara.jobs.searching import BatchError
 from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
@@ -48,6 +49,7 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingRecordedError,
     NothingToUndoError,
     ProfileError,
     ServedChangedError,
