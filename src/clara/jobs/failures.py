@@ -1,8 +1,11 @@
 """The errors whose message tells a person what to mend."""
 
+from clara.adapters.notifying import AlertFailedError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.findings import DecidedFindingError, UnknownFindingError
 from clara.adapters.postgres.passages import UnknownCorpusError
+from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
 from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
@@ -11,12 +14,16 @@ from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
+from clara.jobs.drifting import UnknownSourceError
 from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
+from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
+from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.searching import BatchError
 from clara.knowledge.faults import DataError
+from clara.knowledge.law.norm import UnreadableNormError
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
@@ -30,6 +37,7 @@ from clara.settings import SettingsError
 MENDABLE = (
     BatchError,
     BusyIndexError,
+    BusyPublishingError,
     ChunkingError,
     CorpusNameError,
     EmbeddingMemoryUnavailableError,
@@ -39,9 +47,12 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingToUndoError,
     ProfileError,
+    ServedChangedError,
     TokenCounterUnavailableError,
     UnknownCorpusError,
+    UnknownCorrectionError,
     UnreadableDocumentsError,
     VocabularyError,
     DataError,
@@ -58,4 +69,10 @@ MENDABLE = (
     UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
+    AlertFailedError,
+    DecidedFindingError,
+    MissingReasonError,
+    UnknownFindingError,
+    UnknownSourceError,
+    UnreadableNormError,
 )

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, in
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.search import space_id, storable
 from clara.adapters.postgres.spaces import ensure_space, lock_corpus
@@ -96,6 +97,7 @@ class PostgresPassages:
                     connection.execute(insert(embeddings), [{**row, "passage_pk": keys[row.pop("id")]} for row in kept])
             if change.document is None:
                 _link(connection, corpus, change.links)
+            record_evidence(connection, corpus, {*change.drop, *(item.passage.id for item in change.write)})
 
     def _other_spaces(self, connection: Connection, corpus: str) -> Sequence[int]:
         others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
@@ -177,6 +179,7 @@ class PostgresPassages:
             gone = connection.execute(delete(corpora).where(corpora.c.name == corpus).returning(corpora.c.name)).first()
             for number in spaces:
                 connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
+            record_evidence(connection, corpus)
         return gone is not None
 
     @contextmanager
