@@ -11,7 +11,21 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
-COMMANDS = ("asking", "delivering", "engine", "evaluating", "indexing", "knowing", "publishing", "reviewing", "running", "scheduling", "serving", "watching")
+COMMANDS = (
+    "asking",
+    "delivering",
+    "engine",
+    "evaluating",
+    "indexing",
+    "ingesting",
+    "knowing",
+    "publishing",
+    "reviewing",
+    "running",
+    "scheduling",
+    "serving",
+    "watching",
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
