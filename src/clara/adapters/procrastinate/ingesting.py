@@ -78,7 +78,7 @@ class IngestionWorker(Worker):
 
     async def _work(self) -> None:
         app = await opened_app(self._url, MOST_CONNECTIONS)
-        app.job_manager = _Ingestion(app.connector)
+        app.job_manager = _Ingestion(app.connector, self._url)
         ended = Ended()
         _task(app, lambda context, source, run, anew: self._done(context, ended, source, run, anew=anew))
         recovery = Recovery(app, DatabaseClock(), ended, STALLED_AFTER_SECONDS)
