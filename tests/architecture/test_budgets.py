@@ -12,8 +12,8 @@ SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
-    "asking", "delivering", "engine", "evaluating", "indexing", "knowing", "publishing", "reviewing", "running", "scheduling",
-    "serving",
+    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing", "running",
+    "scheduling", "serving",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -14,7 +14,7 @@ from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
 from clara.retrieval.measured import RetrievalMetrics
-from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder
+from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
 from clara.retrieval.passage import Found, Hit, Query, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
@@ -184,11 +184,14 @@ class Engine:
         embedder = embedder or self.embedder.get()
         return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions, profile)
 
-    def memorising_embedder(self, embedder: Embedder | None = None, *, remember_queries: bool = False) -> MemorisingEmbedder:
-        """Build what embeds the texts of corpora: what was computed once is taken from the database."""
+    def memorising_embedder(
+        self, embedder: Embedder | None = None, *, remember_queries: bool = False, anew: bool = False
+    ) -> MemorisingEmbedder:
+        """Build what embeds the texts of corpora: what was computed once is taken from the database, unless `anew`."""
         from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 
-        memory = PostgresEmbeddingMemory(self.engine.get())
+        held = PostgresEmbeddingMemory(self.engine.get())
+        memory = RenewedEmbeddings(held) if anew else held
         return MemorisingEmbedder(embedder or self.embedder.get(), memory, _log_memory, remember_queries=remember_queries)
 
     def passage_embedder(self, embedder: Embedder | None = None) -> RememberingEmbedder:

@@ -1,6 +1,7 @@
 """The errors whose message tells a person what to mend."""
 
 from clara.adapters.notifying import AlertFailedError
+from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
 from clara.adapters.postgres.findings import DecidedFindingError, UnknownFindingError
@@ -17,6 +18,7 @@ from clara.jobs.delivering import UnknownMessageError
 from clara.jobs.drifting import UnknownSourceError
 from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
+from clara.jobs.ingesting import NothingChosenError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
@@ -35,6 +37,8 @@ from clara.retrieval.vocabulary import VocabularyError
 from clara.settings import SettingsError
 
 MENDABLE = (
+    BusyDocumentError,
+    NothingChosenError,
     BatchError,
     BusyIndexError,
     BusyPublishingError,

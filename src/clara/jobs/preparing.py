@@ -11,7 +11,7 @@ from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
 from clara.bootstrap import Services, open_services
 from clara.bootstrap.knowledge import laid_over
-from clara.ingestion.journey import STEP, Progress, Report, ingest
+from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
 from clara.ingestion.planning import plan_changes, text_digest_of
 from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.passages import CORPUS
@@ -111,8 +111,10 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
         manager.__exit__(None, None, None)
 
 
-def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
-    """Make the corpus that is served hold exactly what data/ and the published corrections say.
+def fill(
+    services: Services, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
+) -> Report:
+    """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
     A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
     Raises DataError before anything is written, StoreUnavailableError.
@@ -120,10 +122,10 @@ def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progr
     physical, passages = as_served(services)
     embedder = patient_embedder(services, physical, say)
     report = ingest(
-        physical,
+        Scope(physical, anew=anew),
         passages,
         services.passages(embedder=embedder),
-        services.passage_embedder(embedder),
+        services.memorising_embedder(embedder, anew=True) if anew else services.passage_embedder(embedder),
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )
