@@ -24,6 +24,7 @@ from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.searching import BatchError
+from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError
 from clara.retrieval.counters import MetricsUnavailableError
@@ -73,6 +74,7 @@ MENDABLE = (
     UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
+    WatchError,
     AlertFailedError,
     DecidedFindingError,
     MissingReasonError,
