@@ -25,6 +25,7 @@ create table snapshots (
     last_modified TEXT,
     fetched_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     state TEXT DEFAULT 'waiting' NOT NULL,
+    ingestion JSONB,
     CONSTRAINT pk_snapshots PRIMARY KEY (id),
     CONSTRAINT ck_snapshots_state CHECK (state in ('waiting', 'served', 'past', 'rejected')),
     CONSTRAINT ck_snapshots_kind CHECK (kind in ('norm', 'html', 'pdf', 'xml')),
@@ -46,6 +47,7 @@ create table checks (
     detail TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_checks PRIMARY KEY (source_id)
 );
+comment on column snapshots.ingestion is 'of a norm: which run last brought it into the index, and what that did';
 comment on table checks is 'the last look at each source';
 comment on column checks.reached_at is 'when it last answered; empty: never';
 comment on column checks.outcome is 'unchanged, cosmetic, substantive, unreachable or new';

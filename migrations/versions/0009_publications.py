@@ -18,6 +18,7 @@ create table publications (
     corpus TEXT NOT NULL,
     physical TEXT NOT NULL,
     state TEXT DEFAULT 'staged' NOT NULL,
+    revisions BIGINT[] DEFAULT '{}' NOT NULL,
     gate JSONB DEFAULT '{}' NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     served_at TIMESTAMP WITH TIME ZONE,
@@ -29,6 +30,7 @@ create unique index ix_publications_served ON publications (corpus) WHERE state 
 comment on table publications is 'versions of the knowledge, each in a corpus of its own';
 comment on column publications.corpus is 'the name under which it is asked: clara';
 comment on column publications.physical is 'the corpus that holds it';
+comment on column publications.revisions is 'ids of the corrections that it holds';
 comment on column publications.gate is 'measures of the evaluation, and what fell short';
 create table served (
     name TEXT NOT NULL,
@@ -59,7 +61,7 @@ create index ix_revisions_fact_id ON revisions (fact_id);
 comment on table revisions is 'facts that a person has corrected since the release';
 comment on column revisions.fields is 'fields of the fact that replace those of data/';
 comment on column revisions.base_digest is 'of the fact in data/ that it was made for: another one wins over it';
-comment on column revisions.publication_id is 'that serves it; empty: a draft';
+comment on column revisions.publication_id is 'that served it first; empty: a draft';
 create table evidence_versions (
     corpus TEXT NOT NULL,
     passage_id TEXT NOT NULL,
@@ -76,9 +78,21 @@ comment on column evidence_versions.known_until is 'empty: still served';
 comment on column evidence_versions.content is 'the passage, so that a past answer can be given again';
 """
 
+# What is served at this moment is the first version of everything.
+FIRST = """
+insert into evidence_versions (corpus, passage_id, known_from, digest, content)
+select p.corpus, p.id, now(), p.digest,
+       jsonb_build_object('id', p.id, 'collection', p.collection, 'document_id', p.document_id, 'section', p.section,
+                          'heading', p.heading, 'text', p.text, 'language', p.language, 'territory', p.territory,
+                          'metadata', p.metadata)
+  from passages p
+ where p.corpus in ('clara', 'law');
+"""
+
 
 def upgrade() -> None:
     op.execute(TABLES)
+    op.execute(FIRST)
 
 
 def downgrade() -> None:

@@ -101,6 +101,9 @@ class Settings(BaseSettings):
     reranker_model_name: str = ""
     reranker_api_key: SecretStr | None = None
 
+    boe_base_url: str = Field("https://www.boe.es", pattern=r"^https?://", description="another base address of the gazette")
+    clara_alert_webhook: SecretStr | None = Field(None, description="where alerts for operators are posted, as JSON")
+
     @model_validator(mode="after")
     def _complete(self) -> Self:
         """Refuse a choice without what it needs."""

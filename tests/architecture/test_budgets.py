@@ -11,7 +11,10 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
-COMMANDS = ("asking", "delivering", "engine", "evaluating", "indexing", "knowing", "running", "scheduling", "serving")
+COMMANDS = (
+    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing", "running",
+    "scheduling", "serving", "watching",
+)  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -73,3 +73,35 @@ def test_a_bad_vector_changes_nothing(store: PassageStore) -> None:
     with pytest.raises(Exception, match="unit_length"):
         store.apply("c", Change((written("b"), written("c", vector=(3.0, 4.0))), frozenset({"a"})))
     assert set(store.stored("c").passages) == {"a"}
+
+
+def of_document(name: str, document: str, text: str = "un texto") -> Written:
+    passage = Passage(name, "c", "normativa", document, "a1", ("Ley",), text, "es")
+    return Written(passage, digest_of(passage), (1.0, 0.0), text_digest_of(passage))
+
+
+def test_one_document_is_seen_alone(store: PassageStore) -> None:
+    """What is stored of a document is that of no other; the profile is the corpus's."""
+    store.apply("c", Change((of_document("x1", "x"), of_document("y1", "y")), frozenset()))
+    stored = store.stored("c", "x")
+    assert (set(stored.passages), set(stored.vectors)) == ({"x1"}, {"x1"})
+    assert stored.profile == store.profile.name
+    assert not store.stored("c", "z").passages
+    assert not store.stored("d", "x").passages
+
+
+def test_one_document_is_changed_alone(store: PassageStore) -> None:
+    """A change of one document neither drops nor writes what is another's, even where it names it."""
+    store.apply("c", Change((of_document("x1", "x"), of_document("x2", "x"), of_document("y1", "y")), frozenset()))
+    newer = of_document("x1", "x", "otro texto")
+    store.apply("c", Change((newer,), frozenset({"x2", "y1"}), document="x"))
+    assert dict(store.stored("c").passages) == {"x1": newer.digest, "y1": of_document("y1", "y").digest}
+
+
+def test_no_document_takes_a_passage_of_another(store: PassageStore) -> None:
+    """An id that another document has is refused, and everything stays as it was."""
+    store.apply("c", Change((of_document("x1", "x"), of_document("y1", "y")), frozenset()))
+    with pytest.raises(Exception, match="uq_passages_corpus_id"):
+        store.apply("c", Change((of_document("y1", "x"),), frozenset({"x1"}), document="x"))
+    assert set(store.stored("c", "x").passages) == {"x1"}
+    assert set(store.stored("c", "y").passages) == {"y1"}

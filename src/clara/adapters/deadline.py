@@ -5,6 +5,7 @@ httpx counts a timeout anew for every piece that arrives, so a server that sends
 
 import socket
 import ssl
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -13,21 +14,27 @@ from time import perf_counter
 import httpcore
 import httpx
 
+# What is taken of a server that compresses without being asked.
+PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})
+
 
 class AnswerTooLargeError(httpx.TransportError):
     """The answer is larger than the caller takes."""
 
 
-def bounded_client(max_bytes: int, headers: Mapping[str, str] | None = None) -> httpx.Client:
+def bounded_client(
+    max_bytes: int, headers: Mapping[str, str] | None = None, *, resolve: "Resolve | None" = None, unpacking: bool = False
+) -> httpx.Client:
     """Make a thread-safe client with one pool of connections, for requests that each carry a timeout.
 
     A request's timeout is the time in seconds from asking for a connection to the last byte of the answer, finding the
-    address included. Compressed answers are neither asked for nor taken, because their size is
-    not known before they are unpacked. Proxies and certificates named in the environment are not used; redirects are not
-    followed. Requests raise httpx.HTTPError.
+    address included. Compressed answers are not asked for, because their size is not known before they are unpacked: they are
+    refused, or, `unpacking`, unpacked up to the largest size. Proxies and certificates named in the environment are not used;
+    redirects are not followed. `resolve` finds the addresses that are connected to; what it raises, besides httpcore's
+    errors, is raised. Requests raise httpx.HTTPError.
     """
     return httpx.Client(
-        transport=_DeadlineTransport(max_bytes),
+        transport=_DeadlineTransport(max_bytes, resolve or resolved, unpacking=unpacking),
         headers={**(headers or {}), "Accept-Encoding": "identity"},
         trust_env=False,
         follow_redirects=False,
@@ -78,10 +85,11 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
 
 
 class _DeadlineTransport(httpx.BaseTransport):
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, resolve: "Resolve", *, unpacking: bool) -> None:
         self._max_bytes = max_bytes
+        self._unpacking = unpacking
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False), network_backend=_DeadlineBackend()
+            ssl_context=httpx.create_ssl_context(trust_env=False), network_backend=_DeadlineBackend(resolve)
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -110,21 +118,34 @@ class _DeadlineTransport(httpx.BaseTransport):
             raise httpx.ReadTimeout(type(error).__name__, request=request) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
             raise httpx.NetworkError(type(error).__name__, request=request) from error
-        return httpx.Response(response.status, headers=response.headers, stream=httpx.ByteStream(content))
+        headers = [(name, value) for name, value in response.headers if name.lower() != b"content-encoding"]
+        return httpx.Response(response.status, headers=headers, stream=httpx.ByteStream(content))
 
     def close(self) -> None:
         self._pool.close()
 
     def _content(self, response: httpcore.Response) -> bytes:
-        encodings = {value for name, value in response.headers if name.lower() == b"content-encoding"}
-        if encodings - {b"identity"}:
+        encodings = {value.strip().lower() for name, value in response.headers if name.lower() == b"content-encoding"}
+        packed = encodings - {b"identity", b""}
+        if packed and not (self._unpacking and packed <= PACKED):
             raise httpx.DecodingError("a compressed answer was not asked for")
         content = bytearray()
+        # One byte more than is taken shows that there is more, however much that would be unpacked.
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
         for piece in response.iter_stream():
-            content += piece
+            content += _unpacked(unpacker, piece, self._max_bytes + 1 - len(content)) if unpacker else piece
             if len(content) > self._max_bytes:
                 raise AnswerTooLargeError(f"more than {self._max_bytes} bytes")
+        if unpacker is not None and not unpacker.eof:
+            raise httpx.DecodingError("the compressed answer is cut short")
         return bytes(content)
+
+
+def _unpacked(unpacker: "zlib._Decompress", piece: bytes, most: int) -> bytes:
+    try:
+        return unpacker.decompress(piece, most)
+    except zlib.error as error:
+        raise httpx.DecodingError("the compressed answer is broken") from error
 
 
 class _DeadlineBackend(httpcore.NetworkBackend):

@@ -13,6 +13,7 @@ from clara.conversation.people.reaching import Reaching
 from clara.conversation.phrases.phrasebook import Phrasebook, read_phrasebooks
 from clara.conversation.ports import LanguageIdentifier
 from clara.conversation.texts import Texts
+from clara.conversation.writing.framing import Framing
 from clara.knowledge.guiding import DOCUMENT_WEIGHT
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.questions import OUTSIDE
@@ -27,6 +28,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
     books = read_phrasebooks(resources() / "data")
     catalogue, named, names = knowledge.catalogue, knowledge.named, knowledge.names
     vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / "tramites.json")
+    framing = Framing(texts, names, knowledge.passages)
 
     def matters(text: str) -> list[str]:
         return vocabulary.cues.meanings(words(text))
@@ -43,7 +45,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
         choosing=Choosing(books, named),
         correcting=Correcting(books, following, named),
         following=following,
-        reaching=Reaching(texts, catalogue.procedures, knowledge.passages, catalogue.places, human_contact),
+        reaching=Reaching(framing, catalogue.procedures, knowledge.passages, catalogue.places, human_contact),
         named=named,
         places=catalogue.places,
         nearest=nearest,

@@ -1,7 +1,8 @@
 """The retrieval engine on its database: stores, indexes, memories and caches. What is switched off is not built."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,12 @@ from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
 from clara.retrieval.measured import RetrievalMetrics
-from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder
+from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
 from clara.retrieval.passage import Found, Hit, Query, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
 from clara.retrieval.remembered import RememberingEmbedder, read_vectors
+from clara.retrieval.standing import Standing
 from clara.retrieval.strategies import choosing, strategy_named
 from clara.retrieval.validating import validated
 from clara.settings import Settings, resources
@@ -28,7 +30,11 @@ if TYPE_CHECKING:
     from clara.adapters.guarding import Guard
     from clara.adapters.local.embedder import LocalEmbedder
     from clara.adapters.local.tokens import LocalTokenCounter
+    from clara.adapters.postgres.evidence import PostgresEvidence
+    from clara.adapters.postgres.flags import PostgresFlags
     from clara.adapters.postgres.passages import PostgresPassages
+    from clara.adapters.postgres.publications import PostgresPublications
+    from clara.adapters.postgres.revisions import PostgresRevisions
     from clara.adapters.postgres.search import PostgresIndex
     from clara.adapters.postgres.spaces import PostgresSpaces
     from clara.adapters.postgres.versions import CorpusVersions
@@ -49,9 +55,11 @@ class Engine:
         self.database_url = database_url
         self.metrics = RetrievalMetrics()
         self.engine: Lazily[Database] = Lazily(self._open_database)
-        self.embedder: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.embedder: Lazily[Embedder] = Lazily(_local_embedder)
         self.embedders = Embedders(settings, self._bundled, self.guard_of)
         self.versions: Lazily[CorpusVersions] = Lazily(self._open_versions)
+        self.flags: Lazily[PostgresFlags] = Lazily(self._open_flags)
+        self._last_standing: dict[str, Standing] = {}
         self._last_served: dict[str, str] = {}
         self.token_counter: Lazily[LocalTokenCounter] = Lazily(_token_counter)
         self.profiles = Lazily(lambda: read_profiles(resources() / "data" / "profiles.json"))
@@ -71,6 +79,15 @@ class Engine:
 
         return CorpusVersions(str(self.database_url))
 
+    def _open_flags(self) -> "PostgresFlags":
+        from clara.adapters.postgres.flags import PostgresFlags
+
+        return PostgresFlags(str(self.database_url))
+
+    def flagged(self) -> Mapping[str, str]:
+        """Give the facts in doubt, with the day since which they are; while the database is away those known last."""
+        return self.flags.get().current() if self.database_url else {}
+
     def guard_of(self, part: str) -> "Guard":
         """Give what stands between a part and a served model; an engine alone has nothing to count with."""
         from clara.adapters.guarding import guarded
@@ -78,28 +95,44 @@ class Engine:
         del part
         return guarded()
 
+    def standing(self, corpus: str) -> Standing:
+        """Give what stands behind a name, in one exchange; while the database is away what stood there when last seen."""
+        held = self.versions.get().standing(corpus) if self.database_url else None
+        if held is None:
+            return self._last_standing.get(corpus, Standing(corpus))
+        self._last_standing[corpus] = held
+        return held
+
     def served_model(self, corpus: str) -> str:
         """Give the model that a corpus is searched by: while the database is away the last one known, at first the bundled."""
-        held = self.versions.get().model(corpus) if self.database_url else None
+        return self._model_of(corpus, self.standing(corpus))
+
+    def _model_of(self, corpus: str, standing: Standing) -> str:
+        held = standing.model
         if held is None or not self.embedders.knows(held):
             return self._last_served.get(corpus, self.embedder.get().model)
         self._last_served[corpus] = held
         return held
 
-    def by_served_model(self, build: Callable[[Embedder], Retrieve]) -> Retrieve:
-        """Retrieve by whatever model the corpus is served with at that moment, from the first step to the last.
+    def by_served_model(
+        self, build: Callable[[Embedder], Retrieve], standing: Callable[[str], Standing] | None = None
+    ) -> Retrieve:
+        """Retrieve from whatever stands behind the name at that moment, by its model, from the first step to the last.
 
-        `build` makes the chain of a model, once.
+        `build` makes the chain of a model, once. It is asked for the corpus that stands there, never for the name: keys of
+        what is remembered, vectors and links are all that corpus's. `standing` finds it in another way.
         """
         chains = {self.embedder.get().model: build(self.embedder.get())}
         lock = Lock()
+        resolve = standing or self.standing
 
         def retrieve(query: Query) -> Found:
-            model = self.served_model(query.corpus)
+            held = resolve(query.corpus)
+            model = self._model_of(query.corpus, held)
             with lock:
                 if model not in chains:
                     chains[model] = build(self.embedders.asking(model))
-            return chains[model](query)
+            return chains[model](replace(query, corpus=held.physical))
 
         return retrieve
 
@@ -115,6 +148,24 @@ class Engine:
         from clara.adapters.postgres.spaces import PostgresSpaces
 
         return PostgresSpaces(self.engine.get())
+
+    def publications(self) -> "PostgresPublications":
+        """Build what keeps the versions of the knowledge."""
+        from clara.adapters.postgres.publications import PostgresPublications
+
+        return PostgresPublications(self.engine.get())
+
+    def revisions(self) -> "PostgresRevisions":
+        """Build what keeps people's corrections of facts."""
+        from clara.adapters.postgres.revisions import PostgresRevisions
+
+        return PostgresRevisions(self.engine.get())
+
+    def evidence(self) -> "PostgresEvidence":
+        """Build what knows everything that was ever served."""
+        from clara.adapters.postgres.evidence import PostgresEvidence
+
+        return PostgresEvidence(self.engine.get())
 
     def adopt(self, corpus: str, embedder: Embedder) -> None:
         """Search the corpus by this model if it was by one that only another release knows. Raises StoreUnavailableError."""
@@ -133,11 +184,14 @@ class Engine:
         embedder = embedder or self.embedder.get()
         return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions, profile)
 
-    def memorising_embedder(self, embedder: Embedder | None = None, *, remember_queries: bool = False) -> MemorisingEmbedder:
-        """Build what embeds the texts of corpora: what was computed once is taken from the database."""
+    def memorising_embedder(
+        self, embedder: Embedder | None = None, *, remember_queries: bool = False, anew: bool = False
+    ) -> MemorisingEmbedder:
+        """Build what embeds the texts of corpora: what was computed once is taken from the database, unless `anew`."""
         from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
 
-        memory = PostgresEmbeddingMemory(self.engine.get())
+        held = PostgresEmbeddingMemory(self.engine.get())
+        memory = RenewedEmbeddings(held) if anew else held
         return MemorisingEmbedder(embedder or self.embedder.get(), memory, _log_memory, remember_queries=remember_queries)
 
     def passage_embedder(self, embedder: Embedder | None = None) -> RememberingEmbedder:
@@ -178,7 +232,7 @@ class Engine:
 
     def corpus_retriever(self, corpus: str) -> Retrieve:
         """Build the retriever of a loaded corpus, searched as its profile says. Raises UnknownCorpusError, ProfileError."""
-        profile = self.profile(self.passages().profile_of(corpus))
+        profile = self.profile(self.passages().profile_of(self.standing(corpus).physical))
 
         def build(embedder: Embedder) -> Retrieve:
             return hybrid(embedder, self.gather(profile, embedder), None)

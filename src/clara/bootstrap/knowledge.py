@@ -1,16 +1,18 @@
 """Everything read from data/."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from zipfile import BadZipFile
 
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.faults import DataError, Fault
+from clara.knowledge.faults import DataError, Fault, read_schema
 from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import NamedProcedures
 from clara.knowledge.passages import passages_of
 from clara.knowledge.placing import madrid_today
+from clara.knowledge.revising import Revised, Revision, revised
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
@@ -20,12 +22,24 @@ from clara.settings import resources
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """Everything read from data/, checked."""
+    """Everything read from data/, checked. `released` is what it was before people corrected it, None when nobody did."""
 
     catalogue: Catalogue
     passages: tuple[Passage, ...]
     named: NamedProcedures
     intent: IntentModel
+    released: "Knowledge | None" = None
+
+    @property
+    def base(self) -> "Knowledge":
+        """Give the same as it was released: what no correction changes is built from it once."""
+        return self.released or self
+
+    @property
+    def corrected(self) -> frozenset[str]:
+        """Give the facts that say something else than when they were released, or are not told any more."""
+        told = {passage.id: passage.text for passage in self.passages}
+        return frozenset(passage.id for passage in self.base.passages if told.get(passage.id) != passage.text)
 
     @property
     def understand(self) -> Understand:
@@ -50,6 +64,26 @@ def read_knowledge(*, with_questions: bool = False) -> Knowledge:
         remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training`"
         raise DataError([Fault("intent.npz", "file", remedy)]) from error
     return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
+
+
+def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Knowledge, Revised]:
+    """Lay corrections over what was released, and say what became of each. Raises DataError.
+
+    Names, vocabulary and the model of intents stay: only facts can be corrected.
+    """
+    done = revised(knowledge.catalogue, revisions, read_schema(resources() / "data" / "schema" / "procedure.schema.json"))
+    if not done.applied:
+        return knowledge, done
+    passages = [
+        passage
+        for name, procedure in done.catalogue.procedures.items()
+        for passage in (
+            passages_of(procedure, madrid_today())
+            if name in done.procedures
+            else [held for held in knowledge.passages if held.document_id == name]
+        )
+    ]
+    return replace(knowledge, catalogue=done.catalogue, passages=tuple(passages), released=knowledge.base), done
 
 
 def read_calibration(tier: str) -> Calibration:

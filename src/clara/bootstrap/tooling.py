@@ -14,6 +14,7 @@ from clara.conversation.dialogue.clarifying import Clarifying, read_ambiguous
 from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
 from clara.conversation.people.feedback import Feedback
+from clara.conversation.people.reaching import Reaching
 from clara.conversation.people.rights import Rights
 from clara.conversation.people.wishes import read_wishes
 from clara.conversation.safety.danger import read_danger
@@ -27,13 +28,15 @@ from clara.settings import resources
 
 if TYPE_CHECKING:
     from clara.bootstrap import Services
+    from clara.bootstrap.edition import Edition
 
 
 class Toolbox:
-    """Gives the tools of a conversation. What all of them share is read from data/ once."""
+    """Gives the tools of a conversation about one version. What all of them share is read from data/ once."""
 
-    def __init__(self, services: "Services") -> None:
+    def __init__(self, services: "Services", edition: "Edition") -> None:
         self._services = services
+        self._edition = edition
         self._unaided = Lazily(self._build)
 
     def whole(self, retrieve: Retrieve, listener: Listener | None) -> Tools:
@@ -47,22 +50,28 @@ class Toolbox:
 
     def safe(self, retrieve: Retrieve) -> Tools:
         """Give the tools without the embedder too, for a message that keeps breaking its worker."""
-        return replace(self._from_data(), retrieve=retrieve)
+        return replace(self._speaking(), retrieve=retrieve)
 
     def _writer(self, tools: Tools) -> Writer:
         services = self._services
         model = services.text_model.get() if services.settings.rag_grounded_prompting else None
         if model is None or not isinstance(tools.writer, ExtractiveWriter):
             return tools.writer
-        return grounded_writer(services, tools.writer, tools.detector, model)
+        return grounded_writer(self._edition, tools.writer, tools.detector, model)
 
     def _build(self) -> Tools:
         embedder: Callable[[], Embedder] = self._services.embedder.get
-        return replace(self._from_data(), retrieve=self._services.safe_retriever.get(), scope=build_scope(embedder))
+        return replace(self._speaking(), retrieve=self._edition.safe_retriever.get(), scope=build_scope(embedder))
 
-    def _from_data(self) -> Tools:
-        services = self._services
-        return _from_data(services.knowledge.get(), services.texts.get(), services.settings.clara_human_contact)
+    def _speaking(self) -> Tools:
+        """Give the tools that speak of this version: what hangs on the text of facts is its own."""
+        services, version = self._services, self._edition.version
+        knowledge, contact = version.knowledge, services.settings.clara_human_contact
+        base = _from_data(knowledge.base, services.texts.get(), contact)
+        framing = Framing(base.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
+        reaching = Reaching(framing, knowledge.catalogue.procedures, knowledge.passages, base.places, contact)
+        dialogue = replace(base.dialogue, reaching=reaching, today=version.today)
+        return replace(base, writer=ExtractiveWriter(framing), dialogue=dialogue)
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ import structlog
 
 from clara import __version__
 from clara.bootstrap.engine import Engine, digest_of_release
+from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
 from clara.caching.events import Event
 from clara.caching.keys import Keys
@@ -23,7 +24,7 @@ from clara.retrieval.passage import Retrieve, Status
 from clara.retrieval.ports import Embedder
 from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
-from clara.retrieval.rewriting import by_writer, rewrites
+from clara.retrieval.rewriting import QueryWriter, by_writer, rewrites
 from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
 from clara.settings import Settings, resources
 
@@ -50,6 +51,10 @@ class Wrappers:
         self._models = models
         self._settings: Settings = engine.settings
         self._closing: list[Callable[[], None]] = []
+        # Chains are built anew for each version of the knowledge; what they ask over the network is not.
+        self._reranker: Lazily[Reranker | None] = Lazily(self._build_reranker)
+        self._translator: Lazily[QueryWriter | None] = Lazily(models.translator)
+        self._redis: Lazily[RedisCache] = Lazily(self._build_redis)
 
     def close(self) -> None:
         """Give back the connections to Redis and to models."""
@@ -58,10 +63,10 @@ class Wrappers:
 
     def reranking(self, retrieve: Retrieve) -> Retrieve:
         """Let the configured reranker order what was found."""
-        reranker = self._reranker()
+        reranker = self._reranker.get()
         return reranked(retrieve, reranker, candidates=self._settings.rag_reranker_candidates) if reranker else retrieve
 
-    def _reranker(self) -> Reranker | None:
+    def _build_reranker(self) -> Reranker | None:
         settings = self._settings
         match settings.rag_reranker:
             case "heuristic":
@@ -114,7 +119,7 @@ class Wrappers:
 
     def translating(self, retrieve: Retrieve) -> Retrieve:
         """Ask again in Spanish, then in English, where nothing was found; what was found is left as it is."""
-        translator = self._models.translator()
+        translator = self._translator.get()
         if translator is None:
             return retrieve
         alternatives = {"translation": by_writer(translator)}
@@ -151,9 +156,9 @@ class Wrappers:
 
         if self._settings.rag_cache_backend == "memory":
             return MemoryCache()
-        return self._redis()
+        return self._redis.get()
 
-    def _redis(self) -> "RedisCache":
+    def _build_redis(self) -> "RedisCache":
         from clara.adapters.redis.cache import RedisCache
 
         cache = RedisCache(self._settings.secret("rag_redis_url"), "clara:")

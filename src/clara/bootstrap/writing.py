@@ -17,9 +17,10 @@ from clara.settings import resources
 
 if TYPE_CHECKING:
     from clara.bootstrap import Services
+    from clara.bootstrap.edition import Edition
 
 
-def reviewer(services: "Services", detector: LanguageDetector) -> Reviewer:
+def reviewer(services: "Services | Edition", detector: LanguageDetector) -> Reviewer:
     """Build what checks drafts. Raises DataError."""
     data = resources() / "data"
     prompts = read_prompts(data)
@@ -28,7 +29,7 @@ def reviewer(services: "Services", detector: LanguageDetector) -> Reviewer:
 
 
 def grounded_writer(
-    services: "Services", extractive: ExtractiveWriter, detector: LanguageDetector, model: TextModel
+    services: "Services | Edition", extractive: ExtractiveWriter, detector: LanguageDetector, model: TextModel
 ) -> GroundedWriter:
     """Put a model between the extractive writer and the review. Raises DataError."""
     names = {code: place.name for code, place in services.knowledge.get().catalogue.places.by_code.items()}

@@ -8,9 +8,13 @@ from clara.cli.delivering import delivery
 from clara.cli.engine import cache, corpus, explain
 from clara.cli.evaluating import evaluation
 from clara.cli.indexing import index
-from clara.cli.knowing import ingest, knowledge
+from clara.cli.ingesting import ingest, ingest_worker
+from clara.cli.knowing import knowledge
+from clara.cli.publishing import publish
+from clara.cli.reviewing import drift, review
 from clara.cli.scheduling import scheduled
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+from clara.cli.watching import boe
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +28,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    stand_in, sign, scheduled,
+    ingest_worker, drift, review, boe, publish, stand_in, sign, scheduled,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

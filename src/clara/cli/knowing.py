@@ -1,25 +1,10 @@
-"""Commands about what Clara knows: ingest, and knowledge check and show."""
+"""Commands about what Clara knows: knowledge check and show."""
 
 import sys
 
 import click
 
-from clara.cli.running import FINDINGS, read_settings, running, say, showing
-
-
-@click.command()
-@click.option("--dry-run", is_flag=True, help="Say what would change; write nothing.")
-def ingest(*, dry_run: bool) -> None:
-    """Make the corpus hold exactly what data/ says; embeds only what changed."""
-    from clara.jobs.preparing import fill, running_services
-
-    with running():
-        settings = read_settings()
-        with (
-            running_services(settings, say, prepare="schema") as services,
-            showing("embedding") as progress,
-        ):
-            fill(services, click.echo, dry_run=dry_run, progress=progress)
+from clara.cli.running import FINDINGS, running
 
 
 @click.group()

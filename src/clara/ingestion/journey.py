@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from clara.ingestion.linking import linked, names_of
 from clara.ingestion.planning import Plan, digest_of, plan_changes, text_digest_of
-from clara.ingestion.ports import Change, PassageStore, Written
+from clara.ingestion.ports import Change, PassageStore, StoredDigests, Written
 from clara.retrieval.embedding import embedded
 from clara.retrieval.naming import SHORTEST_NAME, normalised
 from clara.retrieval.passage import Passage
@@ -15,6 +15,10 @@ from clara.retrieval.ports import Embedder
 STEP = 64
 
 Progress = Callable[[int, int], None]
+
+
+class WholeCorpusError(Exception):
+    """A document cannot be ingested alone: it holds passages of another, or its corpus follows names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,17 @@ class Report:
         return f"{self.corpus}: {verb} {self.written} passages ({vectors}), dropped {self.dropped}, kept {self.kept}"
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is ingested: a whole corpus, or one document of it; `anew`: as if nothing were stored, so that all is embedded."""
+
+    corpus: str
+    document: str | None = None
+    anew: bool = False
+
+
 def ingest(
-    corpus: str,
+    scope: str | Scope,
     wanted: Sequence[Passage],
     store: PassageStore,
     embedder: Embedder,
@@ -45,22 +58,42 @@ def ingest(
 ) -> Report:
     """Make the corpus hold exactly the wanted passages, with the names and links that the store's profile asks for.
 
-    `wanted` comes validated and chunked from knowledge. Raises StoreUnavailableError, EmbedderUnavailableError; either way
-    the corpus is as it was.
+    `scope` is the name of the corpus, or says more; with a document in it, only that document changes. `wanted` comes validated
+    and chunked from knowledge. All is changed in one transaction. Raises WholeCorpusError, StoreUnavailableError,
+    EmbedderUnavailableError; then the corpus is as it was.
     """
-    stored = store.stored(corpus)
-    # Names and links depend on the profile: under another one everything is written anew, with the vectors it has.
-    if stored.profile != store.profile.name:
-        stored = replace(stored, passages=dict.fromkeys(stored.passages, ""))
-    plan = plan_changes(stored, wanted)
+    chosen = Scope(scope) if isinstance(scope, str) else scope
+    corpus = chosen.corpus
+    _check(chosen, wanted, store)
+    plan = plan_changes(_stored(chosen, store), wanted)
     if not plan.empty and not dry_run:
         written = tuple(_written(corpus, plan, store, embedder, progress))
         if store.profile.follows_names:
             named = tuple(replace(item, names=_names(item.passage)) for item in written)
             store.apply(corpus, Change(named, plan.drop, linked(wanted)))
         else:
-            store.apply(corpus, Change(written, plan.drop))
+            store.apply(corpus, Change(written, plan.drop, document=chosen.document))
     return Report(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run)
+
+
+def _check(scope: Scope, wanted: Sequence[Passage], store: PassageStore) -> None:
+    if scope.document is None:
+        return
+    if store.profile.follows_names:
+        raise WholeCorpusError(f"{scope.document} cannot be ingested alone: the profile {store.profile.name} follows names")
+    if strangers := [passage.id for passage in wanted if passage.document_id != scope.document]:
+        raise WholeCorpusError(f"{scope.document} cannot be ingested alone: {strangers[0]} is a passage of another document")
+
+
+def _stored(scope: Scope, store: PassageStore) -> StoredDigests:
+    stored = store.stored(scope.corpus, scope.document)
+    if scope.anew:
+        return replace(stored, passages=dict.fromkeys(stored.passages, ""), vectors={})
+    # Names and links depend on the profile: under another one everything is written anew, with the vectors it has. What is
+    # ingested document by document has neither.
+    if scope.document is None and stored.profile != store.profile.name:
+        return replace(stored, passages=dict.fromkeys(stored.passages, ""))
+    return stored
 
 
 def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, progress: Progress) -> Iterator[Written]:

@@ -14,7 +14,7 @@ class StoreUnavailableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StoredDigests:
-    """What a store holds of a corpus: digests by passage id, of the passage and of the text its vector was made from.
+    """What a store holds of a corpus, or of one document: digests by passage id, of the passage and of the text embedded.
 
     `profile` is the name of the one it was last written with, None for an unknown corpus.
     """
@@ -40,14 +40,16 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that one ingestion changes in a corpus.
+    """All that one ingestion changes in a corpus, or, with a `document`, in that document alone.
 
     `links` are all of the corpus afterwards, as (id of a passage, id of a passage that it names); they replace what was there.
+    A change of one document touches no links: whom a text names is known of a whole corpus only.
     """
 
     write: tuple[Written, ...]
     drop: frozenset[str]
     links: frozenset[tuple[str, str]] = frozenset()
+    document: str | None = None
 
 
 class PassageStore(Protocol):
@@ -58,8 +60,8 @@ class PassageStore(Protocol):
 
     profile: Profile
 
-    def stored(self, corpus: str) -> StoredDigests:
-        """Give the digests of everything the store holds of the corpus; empty for a corpus it does not know."""
+    def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
+        """Give the digests of everything the store holds of the corpus, or of one document; empty for what it does not know."""
         ...
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
@@ -67,5 +69,5 @@ class PassageStore(Protocol):
         ...
 
     def apply(self, corpus: str, change: Change) -> None:
-        """Make all changes in one transaction, or none."""
+        """Make all changes in one transaction, or none. A change of one document writes and drops no passage of another."""
         ...

@@ -12,6 +12,7 @@ from clara.ingestion.reading import read_documents
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.profile import Profile
+from clara.retrieval.standing import name_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 # Passages whose own text is asked for, to compare the approximate index with an exact search.
@@ -72,7 +73,7 @@ def table(services: Services) -> list[str]:
 
 def drop(services: Services, name: str) -> None:
     """Remove a corpus. Raises CorpusNameError when there is none of that name, or it is Clara's own."""
-    if name == CORPUS:
+    if name_of(name) == CORPUS:
         raise CorpusNameError(f"'{CORPUS}' is what Clara knows; it is not dropped. `clara ingest` renews it.")
     if not services.passages().drop(name):
         raise CorpusNameError(f"there is no corpus {name!r}; `clara corpus list` names those there are")
@@ -88,6 +89,7 @@ class Recall:
 
 def recall(services: Services, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
     """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
+    name = services.standing(name).physical
     services.passages().profile_of(name)
     embedder = services.embedders.asking(services.served_model(name))
     index = services.index(Profile(dense=1.0, lexical=0.0), embedder)

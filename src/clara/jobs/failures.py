@@ -1,8 +1,12 @@
 """The errors whose message tells a person what to mend."""
 
+from clara.adapters.notifying import AlertFailedError
+from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.findings import DecidedFindingError, UnknownFindingError
 from clara.adapters.postgres.passages import UnknownCorpusError
+from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
 from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
@@ -11,12 +15,18 @@ from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
+from clara.jobs.drifting import UnknownSourceError
 from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
+from clara.jobs.ingesting import NothingChosenError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
+from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
+from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.searching import BatchError
+from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
+from clara.knowledge.law.norm import UnreadableNormError
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
@@ -28,8 +38,11 @@ from clara.retrieval.vocabulary import VocabularyError
 from clara.settings import SettingsError
 
 MENDABLE = (
+    BusyDocumentError,
+    NothingChosenError,
     BatchError,
     BusyIndexError,
+    BusyPublishingError,
     ChunkingError,
     CorpusNameError,
     EmbeddingMemoryUnavailableError,
@@ -39,9 +52,12 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingToUndoError,
     ProfileError,
+    ServedChangedError,
     TokenCounterUnavailableError,
     UnknownCorpusError,
+    UnknownCorrectionError,
     UnreadableDocumentsError,
     VocabularyError,
     DataError,
@@ -58,4 +74,11 @@ MENDABLE = (
     UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
+    WatchError,
+    AlertFailedError,
+    DecidedFindingError,
+    MissingReasonError,
+    UnknownFindingError,
+    UnknownSourceError,
+    UnreadableNormError,
 )

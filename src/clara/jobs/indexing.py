@@ -14,6 +14,7 @@ from clara.jobs.corpora import CorpusNameError
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.embedding import embedded
 from clara.retrieval.ports import Embedder
+from clara.retrieval.standing import name_of
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
@@ -65,7 +66,7 @@ def _built(services: Services, corpus: str, model: str, progress: Progress) -> B
     there = sum(space.vectors for space in held if space.model == model)
     passages = held[0].passages
     embedder = services.embedders.filling(model)
-    remembering = services.passage_embedder(embedder) if corpus == CORPUS else services.memorising_embedder(embedder)
+    remembering = services.passage_embedder(embedder) if name_of(corpus) == CORPUS else services.memorising_embedder(embedder)
     added = 0
     for _ in range(MOST_ROUNDS):
         filled = _fill(spaces, corpus, remembering, lambda done: progress(min(there + done, passages), passages))
@@ -182,7 +183,8 @@ def as_json(found: Sequence[Status]) -> list[dict[str, object]]:
 
 
 def _named(services: Services, corpora: Sequence[str]) -> list[str]:
-    """Give the corpora that are meant. Raises CorpusNameError."""
+    """Give the corpora that are meant, for a name the one that is served under it. Raises CorpusNameError."""
+    corpora = [services.standing(name).physical for name in corpora]
     there = list(dict.fromkeys(space.corpus for space in services.spaces().spaces()))
     if not there:
         raise CorpusNameError("there is no corpus yet; run `clara ingest`")

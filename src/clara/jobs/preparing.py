@@ -1,20 +1,26 @@
 """Getting a database ready: found or started, brought to the newest schema, filled with the knowledge of data/."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Literal
 
+import structlog
+
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
 from clara.bootstrap import Services, open_services
-from clara.ingestion.journey import STEP, Progress, Report, ingest
+from clara.bootstrap.knowledge import laid_over
+from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
 from clara.ingestion.planning import plan_changes, text_digest_of
+from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.embedding import LenientEmbedder
+from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings, resources
 
+log = structlog.get_logger()
 Say = Callable[[str], None]
 Preparation = Literal["nothing", "schema", "all"]
 # Embedding this many passages takes some ten seconds on two cores; a multiple of the steps of an ingestion.
@@ -47,9 +53,9 @@ def ensure_corpus(services: Services, say: Say) -> None:
 
 def _outdated(services: Services) -> bool:
     """Whether the corpus says something else than data/. That vectors are missing makes no figure wrong."""
-    wanted = services.knowledge.get().passages
-    store = services.passages(embedder=services.filling(CORPUS))
-    stored = store.stored(CORPUS)
+    physical, wanted = as_served(services)
+    store = services.passages(embedder=services.filling(physical))
+    stored = store.stored(physical)
     if stored.profile != store.profile.name:
         return True
     assumed = {passage.id: text_digest_of(passage) for passage in wanted}
@@ -76,8 +82,8 @@ def running_services(settings: Settings, say: Say, *, prepare: Preparation = "al
 def _prepare(services: Services, say: Say, *, knowledge: bool) -> None:
     try:
         current = is_current(services.engine.get(), resources() / "migrations")
-        filled = current and has_passages(services.engine.get(), CORPUS)
-    except DatabaseUnavailableError as error:
+        filled = current and has_passages(services.engine.get(), services.publications().served(CORPUS).physical)
+    except (DatabaseUnavailableError, StoreUnavailableError) as error:
         say(f"Going on without the database: {error}")
         return
     if services.server is None and not current:
@@ -105,29 +111,42 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
         manager.__exit__(None, None, None)
 
 
-def fill(services: Services, say: Say, *, dry_run: bool = False, progress: Progress | None = None) -> Report:
-    """Make the corpus hold exactly what data/ says. Raises DataError before anything is written.
+def fill(
+    services: Services, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
+) -> Report:
+    """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
     A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
+    Raises DataError before anything is written, StoreUnavailableError.
     """
-    passages = services.knowledge.get().passages
-    embedder = _embedder(services, say)
+    physical, passages = as_served(services)
+    embedder = patient_embedder(services, physical, say)
     report = ingest(
-        CORPUS,
+        Scope(physical, anew=anew),
         passages,
         services.passages(embedder=embedder),
-        services.passage_embedder(embedder),
+        services.memorising_embedder(embedder, anew=True) if anew else services.passage_embedder(embedder),
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )
     if not dry_run:
-        services.adopt(CORPUS, embedder)
+        services.adopt(physical, embedder)
     say(str(report))
     return report
 
 
-def _embedder(services: Services, say: Say) -> Embedder:
-    embedder = services.filling(CORPUS)
+def as_served(services: Services) -> tuple[str, Sequence[Passage]]:
+    """Give the corpus that is served and what it should hold, read and not remembered. Raises StoreUnavailableError."""
+    held = services.publications().served(CORPUS)
+    knowledge, done = laid_over(services.released.get(), services.revisions().of(held.revisions))
+    for lost in done.lost:
+        log.warning("correction left out", reason=str(lost))
+    return held.physical, knowledge.passages
+
+
+def patient_embedder(services: Services, corpus: str, say: Say) -> Embedder:
+    """Give what embeds the texts of Clara's corpus: what a served model that is out cannot embed is left without a vector."""
+    embedder = services.filling(corpus)
     if embedder.model == services.embedder.get().model:
         return embedder
     return LenientEmbedder(

@@ -177,6 +177,10 @@ def serve(services: Services) -> None:
     # prepared statements, and the open transaction, of the one that died.
     for engine in services.engine.reset():
         engine.dispose()
+    for versions in services.versions.reset():
+        versions.close()
+    for flags in services.flags.reset():
+        flags.close()
     WebServer(services).run()
 
 

@@ -72,7 +72,7 @@ def _procedure(document: dict[str, Any]) -> Procedure:
         name=document["name"],
         authority=document["authority"],
         sections=tuple(
-            Section(section["id"], section["title"], tuple(_fact(fact) for fact in section["facts"]))
+            Section(section["id"], section["title"], tuple(fact_from(fact) for fact in section["facts"]))
             for section in document["sections"]
         ),
         closed_on=day(document.get("closed_on")),
@@ -81,7 +81,8 @@ def _procedure(document: dict[str, Any]) -> Procedure:
     )
 
 
-def _fact(fact: dict[str, Any]) -> Fact:
+def fact_from(fact: Mapping[str, Any]) -> Fact:
+    """Read a sound fact as it stands in data."""
     valid = fact.get("valid", {})
     return Fact(
         id=fact["id"],

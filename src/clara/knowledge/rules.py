@@ -30,9 +30,14 @@ def procedure_faults(file: str, document: Document) -> Iterator[Fault]:
             # Where id and file name differ, that is the fault: not also every fact under one of the two.
             if not fact["id"].startswith((f"{document['id']}-{section['id']}-", f"{stem}-{section['id']}-")):
                 yield Fault(file, f"{where}.id", f"'{fact['id']}' must start with '{document['id']}-{section['id']}-'")
-            yield from _days(file, where, fact)
-            yield from _figures(file, where, fact)
-            yield from _conditions(file, where, fact, facts)
+            yield from fact_faults(file, where, fact, facts)
+
+
+def fact_faults(file: str, where: str, fact: Document, facts: Mapping[str, Document]) -> Iterator[Fault]:
+    """Check one fact among all facts of its procedure, by id."""
+    yield from _days(file, where, fact)
+    yield from _figures(file, where, fact)
+    yield from _conditions(file, where, fact, facts)
 
 
 def _days(file: str, where: str, fact: Document) -> Iterator[Fault]:

@@ -88,6 +88,22 @@ class RememberedEmbeddings(Protocol):
         ...
 
 
+class RenewedEmbeddings:
+    """A memory that gives nothing and keeps everything, so that what is embedded replaces what it held."""
+
+    def __init__(self, memory: RememberedEmbeddings) -> None:
+        self._memory = memory
+
+    def get_many(self, model: str, keys: Sequence[str]) -> Mapping[str, Vector32]:
+        """Give nothing."""
+        del model, keys
+        return {}
+
+    def put_many(self, model: str, computed: Mapping[str, Computed]) -> None:
+        """Store all or none. Raises EmbeddingMemoryUnavailableError."""
+        self._memory.put_many(model, computed)
+
+
 def key_of(embedder: Embedder, text: str, role: Role) -> str:
     """Name what was embedded: model, role, size, text. Texts that differ only in blanks or compatible characters are one."""
     normalised = " ".join(unicodedata.normalize("NFKC", text).split())

@@ -16,10 +16,14 @@ class MemoryStore:
         self.changes: list[Change] = []
         self.down = False
 
-    def stored(self, corpus: str) -> StoredDigests:
-        """Give the digests of a corpus."""
+    def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
+        """Give the digests of a corpus, or of one document."""
         self._answer()
-        held = self.corpora.get(corpus, {})
+        held = {
+            name: written
+            for name, written in self.corpora.get(corpus, {}).items()
+            if document in (None, written.passage.document_id)
+        }
         return StoredDigests(
             {name: written.digest for name, written in held.items()},
             {name: written.vector_digest for name, written in held.items() if any(written.vector)},
@@ -41,7 +45,13 @@ class MemoryStore:
                 msg = "unit_length: a vector must have length 1"
                 raise ValueError(msg)
         for name in change.drop:
-            held.pop(name, None)
+            if name in held and change.document in (None, held[name].passage.document_id):
+                del held[name]
+        for written in change.write:
+            before = held.get(written.passage.id)
+            if change.document is not None and before is not None and before.passage.document_id != change.document:
+                msg = "uq_passages_corpus_id: another document has a passage of that id"
+                raise ValueError(msg)
         held.update({written.passage.id: written for written in change.write})
         self.changes.append(change)
         self.corpora[corpus] = held

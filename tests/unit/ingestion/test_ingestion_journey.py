@@ -9,10 +9,11 @@ import pytest
 from memory_store import MemoryStore
 from unit_builders import passage_of
 
-from clara.ingestion.journey import Report, ingest
+from clara.ingestion.journey import Report, Scope, WholeCorpusError, ingest
 from clara.ingestion.ports import StoreUnavailableError
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import EmbedderUnavailableError, Role
+from clara.retrieval.profile import Profile
 
 
 class CountingEmbedder:
@@ -162,3 +163,51 @@ def test_real_passages(real: Any, store: MemoryStore) -> None:
     first = ingest("clara", real.passages, store, CountingEmbedder())
     again = ingest("clara", real.passages, store, CountingEmbedder(patience=0))
     assert first.embedded == again.kept == len(real.passages) > 0
+
+
+def test_one_document_is_ingested_alone(store: MemoryStore) -> None:
+    """With a document in the scope the others stay, and what the document no longer has is dropped."""
+    ingest(
+        "law",
+        [passage_of("nie-plazos-01"), passage_of("tie-plazos-01"), passage_of("tie-plazos-02")],
+        store,
+        CountingEmbedder(),
+    )
+    wanted = [passage_of("tie-plazos-01", "Otro texto.")]
+    report = ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
+    assert report == Report("law", written=1, embedded=1, dropped=1, kept=0, dry_run=False)
+    assert set(store.corpora["law"]) == {"nie-plazos-01", "tie-plazos-01"}
+    assert store.changes[-1].document == "tie"
+
+
+def test_one_document_again_embeds_nothing(store: MemoryStore) -> None:
+    """A document that did not change is left alone, under whatever profile its corpus was written."""
+    wanted = [passage_of("tie-plazos-01")]
+    ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
+    store.profile = replace(store.profile, name="other")
+    assert ingest(Scope("law", "tie"), wanted, store, CountingEmbedder(patience=0)).kept == 1
+    assert len(store.changes) == 1
+
+
+def test_anew(store: MemoryStore) -> None:
+    """Ingesting anew embeds and writes everything, and drops as ever."""
+    ingest("clara", passages(3), store, CountingEmbedder())
+    embedder = CountingEmbedder()
+    report = ingest(Scope("clara", anew=True), passages(2), store, embedder)
+    assert report == Report("clara", written=2, embedded=2, dropped=1, kept=0, dry_run=False)
+    assert len(embedder.texts) == 2
+
+
+@pytest.mark.parametrize(
+    ("profile", "passage"),
+    [
+        pytest.param(Profile(links=0.5), passage_of("tie-plazos-01"), id="follows-names"),
+        pytest.param(Profile(), passage_of("nie-plazos-01"), id="of-another-document"),
+    ],
+)
+def test_what_cannot_be_ingested_alone(profile: Profile, passage: Passage) -> None:
+    """Whom a text names is known of a whole corpus only, and a document brings no passage of another."""
+    store = MemoryStore(profile)
+    with pytest.raises(WholeCorpusError, match="tie cannot be ingested alone"):
+        ingest(Scope("law", "tie"), [passage], store, CountingEmbedder(patience=0))
+    assert store.changes == []

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
+from clara.adapters.postgres.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.search import space_id, storable
 from clara.adapters.postgres.spaces import ensure_space, lock_corpus
@@ -45,14 +46,15 @@ class PostgresPassages:
         self._model = model
         self._dimensions = dimensions
 
-    def stored(self, corpus: str) -> StoredDigests:
-        """Give what is there now. Raises StoreUnavailableError."""
+    def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
+        """Give what is there now, of the corpus or of one document. Raises StoreUnavailableError."""
+        meant = _meant(corpus, document)
         with self._outages(), self._engine.connect() as connection:
-            rows = connection.execute(select(passages.c.id, passages.c.digest).where(passages.c.corpus == corpus)).all()
+            rows = connection.execute(select(passages.c.id, passages.c.digest).where(meant)).all()
             vectors = connection.execute(
                 select(passages.c.id, embeddings.c.digest)
                 .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
-                .where(passages.c.corpus == corpus, embeddings.c.space_id == space_id(corpus, self._model))
+                .where(meant, embeddings.c.space_id == space_id(corpus, self._model))
             ).all()
             profile = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
         return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
@@ -83,16 +85,19 @@ class PostgresPassages:
             connection.execute(
                 update(corpora).where(corpora.c.name == corpus, corpora.c.model.is_(None)).values(model=self._model)
             )
+            meant = _meant(corpus, change.document)
             for ids in _batches(sorted(change.drop)):
-                _drop(connection, corpus, ids)
+                _drop(connection, meant, ids)
             others = self._other_spaces(connection, corpus)
             for items in _batches(change.write):
                 kept = _vectors_to_keep(connection, corpus, others, items) if others else []
-                _drop(connection, corpus, [item.passage.id for item in items])
+                _drop(connection, meant, [item.passage.id for item in items])
                 keys = self._write(connection, corpus, items)
                 if kept:
                     connection.execute(insert(embeddings), [{**row, "passage_pk": keys[row.pop("id")]} for row in kept])
-            _link(connection, corpus, change.links)
+            if change.document is None:
+                _link(connection, corpus, change.links)
+            record_evidence(connection, corpus, {*change.drop, *(item.passage.id for item in change.write)})
 
     def _other_spaces(self, connection: Connection, corpus: str) -> Sequence[int]:
         others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
@@ -174,6 +179,7 @@ class PostgresPassages:
             gone = connection.execute(delete(corpora).where(corpora.c.name == corpus).returning(corpora.c.name)).first()
             for number in spaces:
                 connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
+            record_evidence(connection, corpus)
         return gone is not None
 
     @contextmanager
@@ -185,8 +191,14 @@ class PostgresPassages:
             raise StoreUnavailableError(str(error)) from error
 
 
-def _drop(connection: Connection, corpus: str, ids: Sequence[str]) -> None:
-    connection.execute(delete(passages).where(passages.c.corpus == corpus, passages.c.id.in_(ids)))
+def _meant(corpus: str, document: str | None) -> ColumnElement[bool]:
+    """Give the condition for the passages of a corpus, or of one document of it."""
+    whole = passages.c.corpus == corpus
+    return whole if document is None else and_(whole, passages.c.document_id == document)
+
+
+def _drop(connection: Connection, meant: ColumnElement[bool], ids: Sequence[str]) -> None:
+    connection.execute(delete(passages).where(meant, passages.c.id.in_(ids)))
 
 
 def _vectors_to_keep(

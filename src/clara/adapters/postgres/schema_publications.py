@@ -13,7 +13,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from clara.adapters.postgres.schema import metadata
 
@@ -24,6 +24,7 @@ publications = Table(
     Column("corpus", Text, nullable=False, comment="the name under which it is asked: clara"),
     Column("physical", Text, nullable=False, comment="the corpus that holds it"),
     Column("state", Text, nullable=False, server_default="staged"),
+    Column("revisions", ARRAY(BigInteger), nullable=False, server_default="{}", comment="ids of the corrections that it holds"),
     Column("gate", JSONB, nullable=False, server_default="{}", comment="measures of the evaluation, and what fell short"),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("served_at", DateTime(timezone=True)),
@@ -54,7 +55,7 @@ revisions = Table(
     Column("finding_id", BigInteger, ForeignKey("findings.id", ondelete="SET NULL")),
     Column("made_by", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
-    Column("publication_id", BigInteger, ForeignKey("publications.id"), comment="that serves it; empty: a draft"),
+    Column("publication_id", BigInteger, ForeignKey("publications.id"), comment="that served it first; empty: a draft"),
     Column("withdrawn_at", DateTime(timezone=True)),
     Index(None, "fact_id"),
     comment="facts that a person has corrected since the release",

@@ -33,6 +33,7 @@ snapshots = Table(
     Column("last_modified", Text),
     Column("fetched_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("state", Text, nullable=False, server_default="waiting", comment="waiting for review, served, past or rejected"),
+    Column("ingestion", JSONB, comment="of a norm: which run last brought it into the index, and what that did"),
     CheckConstraint("state in ('waiting', 'served', 'past', 'rejected')", name="state"),
     CheckConstraint("kind in ('norm', 'html', 'pdf', 'xml')", name="kind"),
     UniqueConstraint("source_id", "digest"),

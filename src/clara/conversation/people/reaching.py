@@ -5,7 +5,6 @@ from datetime import date
 from typing import Final
 
 from clara.conversation.message import Citation
-from clara.conversation.texts import Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Framing
 from clara.knowledge.places import STATE, Place, Places
@@ -21,16 +20,16 @@ class Reaching:
 
     def __init__(
         self,
-        texts: Texts,
+        framing: Framing,
         procedures: Mapping[str, Procedure],
         passages: Sequence[Passage],
         places: Places,
         contact: str | None,
     ) -> None:
-        self._texts = texts
+        self._texts = framing.texts
         self._procedures = procedures
         self._contacts = [passage for passage in passages if passage.section == CONTACTS]
-        self._writer = ExtractiveWriter(Framing(texts, {name: item.name for name, item in procedures.items()}, passages))
+        self._writer = ExtractiveWriter(framing)
         self._places = places
         self._contact = contact
 

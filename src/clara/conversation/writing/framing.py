@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from clara.conversation.message import Citation
 from clara.conversation.texts import Texts
+from clara.knowledge.flagging import FLAGGED, Flagged, marked
 from clara.knowledge.placing import holds_on, madrid_today
 from clara.knowledge.procedure import Certainty, FactKind
 from clara.retrieval.passage import Hit, Passage
@@ -52,7 +53,7 @@ class Shape:
 class Framing:
     """Knows what belongs to a fact: its limits, its warnings, its source.
 
-    `passages` are all that may be said: a fact is never said without the facts that limit it.
+    `passages` are all that may be said: a fact is never said without the facts that limit it. `flagged` are those in doubt.
     """
 
     def __init__(
@@ -61,20 +62,25 @@ class Framing:
         names: Mapping[str, Mapping[str, str]],
         passages: Iterable[Passage] = (),
         today: Callable[[], date] = madrid_today,
+        flagged: Flagged = dict,
     ) -> None:
         self.texts = texts
         self._names = names
         self._today = today
+        self._flagged = flagged
         self._passages = {passage.id: passage for passage in passages}
 
     def known(self, hits: Iterable[Hit]) -> list[Hit]:
         """Give the hits on facts of the catalogue, as the catalogue has them: whatever a search may have brought instead."""
-        return [Hit(self._passages[hit.passage.id], hit.score, hit.cosine) for hit in hits if hit.passage.id in self._passages]
+        doubts = self._flagged()
+        known = ((hit, self._passages.get(hit.passage.id)) for hit in hits)
+        return [Hit(marked(passage, doubts), hit.score, hit.cosine) for hit, passage in known if passage is not None]
 
     def limits_of(self, passage: Passage) -> list[Passage]:
         """Give the facts that must be said together with this one today."""
         limits = (self._passages.get(name) for name in passage.metadata.get("conditions", ()))
-        return [limit for limit in limits if limit is not None and holds_on(limit, self._today())]
+        doubts = self._flagged()
+        return [marked(limit, doubts) for limit in limits if limit is not None and holds_on(limit, self._today())]
 
     def limited(self, chosen: Sequence[Hit]) -> list[Hit]:
         """Put behind each fact the facts that limit it, and behind those what limits them; each is there once."""
@@ -145,7 +151,7 @@ class Framing:
 def doubts_of(passage: Passage) -> list[tuple[str, str]]:
     """Name what a person should know before relying on a fact: "secondary", "flagged", "ends" with its last day."""
     metadata = passage.metadata
-    known = {"secondary": is_secondary(passage), "flagged": bool(metadata.get("flagged"))}
+    known = {"secondary": is_secondary(passage), "flagged": bool(metadata.get(FLAGGED))}
     ends = [("ends", str(metadata["valid_until"]))] if metadata.get("valid_until") else []
     return [*((doubt, "") for doubt, held in known.items() if held), *ends]
 

@@ -13,12 +13,16 @@ from clara.settings import resources
 
 
 def proved(services: Services, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
-    """Give each case of a file with what the proof finds wrong; cases whose facts are gone are left out."""
-    passages = {passage.id: passage for passage in services.knowledge.get().passages}
+    """Give each case of a file with what the proof finds wrong; cases whose facts are gone, or were corrected, are left out.
+
+    They were made from the facts of data/: of a corrected fact a faithful case repeats what is not true any more.
+    """
+    knowledge = services.knowledge.get()
+    passages, corrected = {passage.id: passage for passage in knowledge.passages}, knowledge.corrected
     prove = services.prover.get().prove
     for line in (resources() / "eval" / "answers" / f"{name}.jsonl").read_text("utf-8").splitlines():
         case: Mapping[str, Any] = json.loads(line)
-        if case["split"] == split and all(fact in passages for fact in case["passages"]):
+        if case["split"] == split and all(fact in passages and fact not in corrected for fact in case["passages"]):
             text, cited = reply(case, passages)
             yield case, prove(text, cited, case["language"], "")
 

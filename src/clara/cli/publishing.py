@@ -1,0 +1,67 @@
+"""The command that changes what is served: publish, and back."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from clara.cli.running import read_settings, running, say, showing
+
+if TYPE_CHECKING:
+    from clara.bootstrap import Services
+    from clara.jobs.outcome import Outcome
+    from clara.jobs.publishing import Choosing
+
+ALONE = "Give one of --undo, --list, --withdraw and --dry-run, or none."
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say what would change; stage and judge nothing.")
+@click.option("--skip-answers", is_flag=True, help="Judge the search only, not whole answers: minutes less.")
+@click.option("--by", default="cli", show_default=True, metavar="NAME", help="Kept with the version. No name of a person.")
+@click.option("--undo", "back", is_flag=True, help="Serve the version before again, at once.")
+@click.option("--list", "listed", is_flag=True, help="Show the versions there are.")
+@click.option("--withdraw", metavar="FACT", help="Take back the corrections of this fact; publish to serve it so.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def publish(
+    *, dry_run: bool, skip_answers: bool, by: str, back: bool, listed: bool, withdraw: str | None, as_json: bool
+) -> None:
+    """Serve what data/ and the corrections say, if it passes the evaluation and makes nothing worse.
+
+    Whoever asks meanwhile is answered from the served version. Exit codes: 0 served, or nothing to publish; 1 refused; 2 could
+    not run.
+    """
+    from clara.jobs.preparing import running_services
+    from clara.jobs.publishing import Choosing
+
+    if sum((dry_run, back, listed, withdraw is not None)) > 1:
+        raise click.UsageError(ALONE)
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        if listed:
+            _list(services, as_json=as_json)
+            return
+        done = _acted(services, Choosing(by, skip_answers, dry_run), withdraw, back=back)
+        if as_json:
+            click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
+        sys.exit(done.exit_code)
+
+
+def _list(services: "Services", *, as_json: bool) -> None:
+    from clara.jobs.publishing import listing, table
+
+    rows = listing(services)
+    click.echo(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else "\n".join(table(rows)))
+
+
+def _acted(services: "Services", chosen: "Choosing", withdrawn: str | None, *, back: bool) -> "Outcome":
+    from clara.jobs.publishing import publish as serve
+    from clara.jobs.publishing import undo
+    from clara.jobs.publishing import withdraw as take_back
+
+    if back:
+        return undo(services, say)
+    if withdrawn is not None:
+        return take_back(services, withdrawn, say)
+    with showing("publishing") as progress:
+        return serve(services, chosen, say, progress)

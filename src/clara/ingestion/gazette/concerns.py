@@ -1,0 +1,207 @@
+"""Which items of the gazette concern us, why, and which facts they touch. Pure.
+
+Three things count: what the gazette's own analysis says that an item does to a norm we cite; what its title (and, as long as
+there is no analysis, the titles of its provisions) names; and words of our matters, which count only in the sections of
+dispositions and only in sum.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from clara.ingestion.gazette.issues import Item, ItemDocument, Reference
+from clara.ingestion.gazette.rules import Rules, Weighted
+from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.norms import CitedFacts, NormNames
+from clara.retrieval.vocabulary import words
+
+LANGUAGE: Final = "es"
+NO_FACTS: Final = CitedFacts()
+
+
+class ReasonKind(StrEnum):
+    """What an item concerns us for."""
+
+    REFERENCE = "reference"
+    """The gazette's analysis says that it does something to a norm we cite."""
+    TITLE = "title"
+    """Its title names one."""
+    HEADING = "heading"
+    """The title of one of its provisions says that one is changed."""
+    WORDS = "words"
+    """It speaks of our matters; `noise`: of what only sounds like them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason: the norm and the relation to it, or the words; `text` is where it stands.
+
+    `touches`: it does something to the norm, or is about it. Resting on a norm does not touch it.
+    """
+
+    kind: ReasonKind
+    weight: float
+    norm: str = ""
+    relation: str = ""
+    text: str = ""
+    touches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """An item that concerns us: its score, why, the cited norms it does something to, and what of ours rests on those."""
+
+    item: Item
+    score: float
+    reasons: tuple[Reason, ...]
+    norms: tuple[str, ...]
+    facts: tuple[str, ...]
+    procedures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """What is looked for in the gazette: the norms that facts cite, how they are named, our matters, and the rules."""
+
+    rules: Rules
+    cited: Mapping[str, CitedFacts]
+    names: NormNames
+    procedures: NamedProcedures
+
+
+def spanish_names(catalogue: Catalogue) -> NamedProcedures:
+    """Give what finds the procedures' Spanish names: words of other languages would be found by accident."""
+    spanish = {
+        name: replace(
+            procedure,
+            name={LANGUAGE: procedure.name[LANGUAGE]},
+            vocabulary={LANGUAGE: procedure.vocabulary.get(LANGUAGE, ())},
+            lookalikes={LANGUAGE: procedure.lookalikes.get(LANGUAGE, ())},
+        )
+        for name, procedure in catalogue.procedures.items()
+    }
+    return NamedProcedures(replace(catalogue, procedures=spanish))
+
+
+def worth_reading(item: Item, watched: Watched) -> bool:
+    """Whether an item's own document is asked for: it may change norms, or its title names one that we cite."""
+    if _cited(item.title, watched):
+        return True
+    return item.section in watched.rules.read_sections and not watched.rules.unread.find(words(_shown(item)))
+
+
+def concerns(item: Item, document: ItemDocument | None, watched: Watched) -> Concern | None:
+    """Say why an item concerns us, None if it does not. `document` is its own, where it was read."""
+    references = list(_references(document, watched)) if document else []
+    reasons = list(references)
+    if item.section in watched.rules.sections:
+        reasons += _title(item, watched)
+        if document and not document.references:
+            reasons += _headings(document, watched)
+        reasons += _words(item, watched)
+    reasons = _strongest(reasons)
+    score = round(sum(reason.weight for reason in reasons), 2)
+    if score < watched.rules.threshold:
+        return None
+    norms = tuple(dict.fromkeys(reason.norm for reason in reasons if reason.touches))
+    facts = [watched.cited.get(norm, NO_FACTS) for norm in norms]
+    return Concern(
+        item=item,
+        score=score,
+        reasons=tuple(sorted(reasons, key=lambda reason: -reason.weight)),
+        norms=norms,
+        facts=tuple(dict.fromkeys(fact for cited in facts for fact in cited.facts)),
+        procedures=tuple(
+            dict.fromkeys([procedure for cited in facts for procedure in cited.procedures] + _procedures(item, watched))
+        ),
+    )
+
+
+def _references(document: ItemDocument, watched: Watched) -> Iterator[Reason]:
+    for reference in document.references:
+        if reference.norm in watched.cited and reference.norm != document.id:
+            weight = _weight_of(reference, watched.rules)
+            touches = weight > watched.rules.weights.reference_mentioning
+            yield Reason(ReasonKind.REFERENCE, weight, reference.norm, reference.words, reference.text, touches)
+
+
+def _weight_of(reference: Reference, rules: Rules) -> float:
+    said = tuple(words(reference.words))
+    said = said[1:] if said[:1] == ("se",) and len(said) > 1 else said
+    if any(said[: len(beginning)] == beginning for beginning in rules.changing_relations):
+        return rules.weights.reference_changing
+    if any(said[: len(beginning)] == beginning for beginning in rules.mentioning_relations):
+        return rules.weights.reference_mentioning
+    return rules.weights.reference_unknown
+
+
+def _title(item: Item, watched: Watched) -> Iterator[Reason]:
+    change = _change(item.title, watched.rules)
+    weights = watched.rules.weights
+    for norm in _cited(item.title, watched):
+        weight = weights.title_changing if change else weights.title_mentioning
+        yield Reason(ReasonKind.TITLE, weight, norm, change, item.title, touches=True)
+
+
+def _headings(document: ItemDocument, watched: Watched) -> Iterator[Reason]:
+    for heading in document.headings:
+        if change := _change(heading, watched.rules):
+            for norm in _cited(heading, watched):
+                weight = watched.rules.weights.heading_changing
+                yield Reason(ReasonKind.HEADING, weight, norm, change, heading, touches=True)
+
+
+def _words(item: Item, watched: Watched) -> Iterator[Reason]:
+    """Weigh the words of title and heading; what only sounds like our matters takes away from the others, never more."""
+    rules = watched.rules
+    factor = rules.sections[item.section]
+    spoken = words(_shown(item))
+    found = [Reason(ReasonKind.WORDS, entry.weight, text=entry.phrase) for entry in _once(rules.spoken.find(spoken))]
+    for procedure, count in watched.procedures.find(_shown(item)).items():
+        weight = rules.weights.phrase if count > 1 else rules.weights.single_word
+        found.append(Reason(ReasonKind.WORDS, weight, text=procedure))
+    noise = sum(entry.weight for entry in _once(rules.noise.find(spoken)))
+    yield from _lessened([replace(reason, weight=reason.weight * factor) for reason in found], noise)
+
+
+def _lessened(reasons: Sequence[Reason], noise: float) -> Iterator[Reason]:
+    for reason in sorted(reasons, key=lambda reason: reason.weight):
+        taken = min(noise, reason.weight)
+        noise -= taken
+        if (left := round(reason.weight - taken, 2)) > 0:
+            yield replace(reason, weight=left)
+
+
+def _strongest(reasons: Iterable[Reason]) -> list[Reason]:
+    """Keep the strongest reason of each norm and kind, and one of all that only rest on a norm: some are cited daily."""
+    kept: dict[tuple[str, ...], Reason] = {}
+    for reason in reasons:
+        told_apart = reason.norm if reason.touches else reason.text if reason.kind is ReasonKind.WORDS else ""
+        key = (reason.kind, str(reason.touches), told_apart)
+        if key not in kept or kept[key].weight < reason.weight:
+            kept[key] = reason
+    return list(kept.values())
+
+
+def _procedures(item: Item, watched: Watched) -> list[str]:
+    named = list(watched.procedures.find(_shown(item)))
+    return named + [name for entry in _once(watched.rules.spoken.find(words(_shown(item)))) for name in entry.procedures]
+
+
+def _once(found: Sequence[tuple[int, int, Weighted]]) -> list[Weighted]:
+    return list({entry.number: entry for _, _, entry in reversed(found)}.values())
+
+
+def _cited(text: str, watched: Watched) -> list[str]:
+    return [norm for norm in watched.names.find(text) if norm in watched.cited]
+
+
+def _change(text: str, rules: Rules) -> str:
+    """Give the words with which a text says that something is changed, empty if it does not."""
+    return ", ".join(dict.fromkeys(phrase for _, _, phrase in rules.changing.find(words(text))))
+
+
+def _shown(item: Item) -> str:
+    return f"{item.heading}. {item.title}"
