@@ -12,6 +12,7 @@ SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
+<<<<<<< HEAD
     "asking",
     "delivering",
     "engine",
@@ -26,6 +27,11 @@ COMMANDS = (
     "serving",
     "watching",
 )
+=======
+    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing", "running",
+    "scheduling", "serving", "watching",
+)  # fmt: skip
+>>>>>>> w-operations
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from threading import Thread
 
 import pytest
@@ -10,8 +11,9 @@ from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_U
 
 from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.bootstrap import Services
-from clara.jobs.serving import Door, build_app, open_door
+from clara.jobs.serving import Door, build_edge, open_door
 from clara.jobs.working import build_worker
+from clara.web.app import create_app
 
 
 @pytest.fixture
@@ -24,15 +26,19 @@ def twilio() -> Iterator[TwilioStandIn]:
 
 
 @pytest.fixture
-def serve(services_on: Callable[..., Services]) -> Iterator[Callable[[Services], FlaskClient]]:
-    """Serve the web application of some services, with what moves their spool; it ends with the test."""
+def serve(services_on: Callable[..., Services]) -> Iterator[Callable[..., FlaskClient]]:
+    """Serve the web application of some services, with what moves their spool; it ends with the test.
+
+    What is named replaces a part of what operators call.
+    """
     opened: list[Door] = []
 
-    def make(services: Services) -> FlaskClient:
+    def make(services: Services, **admin: object) -> FlaskClient:
         door = open_door(services)
         opened.append(door)
         door.drainer.start()
-        return build_app(services, door).test_client()
+        edge = build_edge(services, door)
+        return create_app(replace(edge, admin=replace(edge.admin, **admin))).test_client()
 
     yield make
     for door in opened:

@@ -41,33 +41,35 @@ WORKER_SEEN_WITHIN_SECONDS = 10
 
 
 def build_app(services: Services, door: "Door | None" = None) -> Flask:
+    """Build the application on its adapters."""
+    return create_app(build_edge(services, door or open_door(services)))
+
+
+def build_edge(services: Services, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
-    door = door or open_door(services)
     genuine = None
     if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
         from clara.adapters.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
 
         genuine = TwilioSignature(settings.twilio_auth_token.get_secret_value()).genuine_form
     texts = services.texts.get()
-    return create_app(
-        Edge(
-            inbox=door.receiving,
-            replies=door.inbox,
-            reports=door.receiving,
-            probes={
-                "database": lambda: _database(services),
-                "worker": lambda: _worker(services),
-                "delivery": lambda: probe(services, door.spool.waiting),
-                "jobs": lambda: expecting.probe(services),
-            },
-            direction=texts.direction,
-            genuine=genuine,
-            public_url=settings.clara_public_url if genuine else None,
-            admin=build_admin(services),
-            admin_token_sha256=settings.clara_admin_token_sha256,
-            reader_token_sha256=settings.clara_reader_token_sha256,
-        )
+    return Edge(
+        inbox=door.receiving,
+        replies=door.inbox,
+        reports=door.receiving,
+        probes={
+            "database": lambda: _database(services),
+            "worker": lambda: _worker(services),
+            "delivery": lambda: probe(services, door.spool.waiting),
+            "jobs": lambda: expecting.probe(services),
+        },
+        direction=texts.direction,
+        genuine=genuine,
+        public_url=settings.clara_public_url if genuine else None,
+        admin=build_admin(services),
+        admin_token_sha256=settings.clara_admin_token_sha256,
+        reader_token_sha256=settings.clara_reader_token_sha256,
     )
 
 

@@ -1,7 +1,9 @@
 """Reading the gazette's consolidated XML: the wording that holds on a day, the same keys as from Markdown, one named error."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import given, settings
@@ -161,3 +163,63 @@ def test_any_answer_is_a_norm_or_refused(text: str, framed: bool) -> None:
         assert read_consolidated(METADATA, document, TODAY).provisions
     except ConsolidatedLawError:
         return
+
+
+SOUND = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn")), max_size=30)
+NAMES = st.one_of(
+    st.sampled_from(
+        [
+            "Artículo 1",
+            "Artículo 2 a 9",
+            "Artículo único",
+            "ANEXO II",
+            "TÍTULO I",
+            "Disposición final",
+            "[firma]",
+            "Primero.",
+            "",
+        ]
+    ),
+    SOUND,
+)
+DAYS = st.sampled_from(["20200101", "20990101", "99999999", "", "2020", "00000000", "20209999"])
+PARAGRAPH = st.tuples(
+    st.sampled_from(["p", "table", "ul", "blockquote", "img", "pre"]), st.sampled_from(["articulo", "", "nota_pie"]), NAMES
+)
+VERSION = st.tuples(DAYS, DAYS, st.lists(PARAGRAPH, max_size=4))
+BLOCK = st.tuples(
+    st.sampled_from(["a1", "a1-2", "da", "an2", "au", "x", "", "dtsegunda"]),
+    st.sampled_from(["precepto", "encabezado", "preambulo", "firma", "otro"]),
+    NAMES,
+    DAYS,
+    st.lists(VERSION, max_size=3),
+)
+INNER = {"table": "<tr><td>{}</td><th/></tr>", "ul": "<li>{}</li>", "blockquote": "<p>{}</p>"}
+
+
+def sound(made: Sequence[tuple[str, str, str, str, Sequence[tuple[str, str, Sequence[tuple[str, str, str]]]]]]) -> bytes:
+    """Write blocks as XML that can be read."""
+    blocks = ""
+    for name, kind, title, ends, versions in made:
+        texts = "".join(
+            f'<version fecha_vigencia="{day}" fecha_publicacion="{published}">'
+            + "".join(
+                f'<{tag} class="{style}">{INNER.get(tag, "{}").replace("{}", escape(said))}</{tag}>'
+                for tag, style, said in said_of
+            )
+            + "</version>"
+            for day, published, said_of in versions
+        )
+        blocks += f'<bloque id="{name}" tipo="{kind}" titulo={quoteattr(title)} fecha_caducidad="{ends}">{texts}</bloque>'
+    return answer(blocks)
+
+
+@settings(max_examples=300)
+@given(st.lists(BLOCK, max_size=6).map(sound))
+def test_any_blocks_are_a_norm_or_refused(document: bytes) -> None:
+    """Whatever well-formed blocks hold, reading gives a norm with unique keys or the one named error."""
+    try:
+        norm = read_consolidated(METADATA, document, TODAY)
+    except ConsolidatedLawError:
+        return
+    assert len(norm.by_key) == len(norm.provisions)
