@@ -12,26 +12,9 @@ SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
-<<<<<<< HEAD
-    "asking",
-    "delivering",
-    "engine",
-    "evaluating",
-    "indexing",
-    "ingesting",
-    "knowing",
-    "publishing",
-    "reviewing",
-    "running",
-    "scheduling",
-    "serving",
-    "watching",
-)
-=======
-    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing", "running",
-    "scheduling", "serving", "watching",
+    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing",
+    "running", "scheduling", "serving", "watching",
 )  # fmt: skip
->>>>>>> w-operations
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
