@@ -2,11 +2,15 @@
 
 import json
 import sys
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clara.cli.running import FINDINGS, read_settings, running, say, showing
+
+if TYPE_CHECKING:
+    from clara.jobs.outcome import Outcome
 
 MOST_DAYS = 366
 
@@ -38,6 +42,7 @@ def boe(context: click.Context, /, **chosen: Any) -> None:  # noqa: ANN401  opti
 
 def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
     from clara.jobs.preparing import running_services
+    from clara.jobs.running import recorded
     from clara.jobs.watching import Chosen, check
 
     wanted = Chosen(chosen["day"] and chosen["day"].date(), chosen["days"], chosen["notify"], chosen["webhook"])
@@ -47,10 +52,14 @@ def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
         running_services(read_settings(), say, prepare="schema") as services,
         showing("reading the gazette, day") as progress,
     ):
-        outcome = check(services, wanted, say if as_json else click.echo, progress)
-        if as_json:
-            click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
-    sys.exit(outcome.exit_code)
+
+        def work() -> "Outcome":
+            outcome = check(services, wanted, say if as_json else click.echo, progress)
+            if as_json:
+                click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
+            return outcome
+
+        sys.exit(recorded(services, "boe", str(replace(wanted, webhook="")), work, say=say))
 
 
 def _list(*, as_json: bool) -> None:
