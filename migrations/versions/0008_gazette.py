@@ -21,7 +21,8 @@ create table gazette_days (
     tries INTEGER DEFAULT '1' NOT NULL,
     error TEXT,
     read_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
-    CONSTRAINT pk_gazette_days PRIMARY KEY (day)
+    CONSTRAINT pk_gazette_days PRIMARY KEY (day),
+    CONSTRAINT ck_gazette_days_state CHECK (state in ('read', 'none', 'failed'))
 );
 comment on table gazette_days is 'a failed day is never a quiet day: it is read again';
 comment on column gazette_days.state is 'read, none (no issue on that day) or failed';
@@ -36,6 +37,7 @@ create table gazette_items (
     reasons JSONB NOT NULL,
     norms TEXT[] DEFAULT '{}' NOT NULL,
     facts TEXT[] DEFAULT '{}' NOT NULL,
+    procedures TEXT[] DEFAULT '{}' NOT NULL,
     found_at TIMESTAMP WITH TIME ZONE DEFAULT now() NOT NULL,
     notified_at TIMESTAMP WITH TIME ZONE,
     seen_at TIMESTAMP WITH TIME ZONE,

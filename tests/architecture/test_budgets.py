@@ -13,7 +13,7 @@ TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
     "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing", "running",
-    "scheduling", "serving",
+    "scheduling", "serving", "watching",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -14,6 +14,7 @@ from clara.cli.publishing import publish
 from clara.cli.reviewing import drift, review
 from clara.cli.scheduling import scheduled
 from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+from clara.cli.watching import boe
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,7 +28,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    ingest_worker, drift, review, publish, stand_in, sign, scheduled,
+    ingest_worker, drift, review, boe, publish, stand_in, sign, scheduled,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

@@ -1,6 +1,6 @@
 """The errors whose message tells a person what to mend."""
 
-from clara.adapters.notifying import AlertFailedError
+from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
@@ -24,6 +24,7 @@ from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.searching import BatchError
+from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError
 from clara.retrieval.counters import MetricsUnavailableError
@@ -73,7 +74,8 @@ MENDABLE = (
     UnknownStrategyError,
     UnknownTurnError,
     UnsuitableServerError,
-    AlertFailedError,
+    WatchError,
+    AlertNotTakenError,
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from clara.adapters.postgres.findings import Draft, KeptFinding, PostgresFindings, Settled
 from clara.bootstrap import Services
 from clara.ingestion.drift import Finding, proposal
 from clara.jobs.drift_report import finding_lines
+from clara.jobs.ingesting import INDEX_FAULTS
+from clara.jobs.settling import PROFILE, settle
 from clara.knowledge.figures import Figure, figure_from
+from clara.knowledge.law.passages import LAW_CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revising import Revision, fact_digest
 
@@ -55,7 +58,7 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Settled:
-    """Let a finding be right. Facts with a proposal get a draft that `clara publish` serves; the others are held to be true still.
+    """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
     With `keep_facts` all of them are. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError.
     """
@@ -63,11 +66,25 @@ def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Se
     drafts = [] if keep_facts else list(_drafts(services, store.find(number), say))
     settled = store.accept(number, drafts, ACTOR)
     say(_said(settled))
+    if settled.snapshot == "served" and settled.finding.kind == "article":
+        _index(services, settled.finding.source_id, say)
     if settled.drafts:
-        say(
-            f"{len(settled.drafts)} corrected facts wait as drafts: {', '.join(draft.fact_id for draft in drafts)}. Run `clara publish`."
-        )
+        names = ", ".join(draft.fact_id for draft in drafts)
+        say(f"{len(settled.drafts)} corrected facts wait as drafts: {names}. Run `clara publish`.")
     return settled
+
+
+def _index(services: Services, norm: str, say: Say) -> None:
+    """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
+    store = services.passages(services.profile(PROFILE), services.filling(LAW_CORPUS))
+    if not store.stored(LAW_CORPUS, norm).passages:
+        return
+    try:
+        done = settle(services, norm)
+    except INDEX_FAULTS as error:
+        say(f"{norm} is not searched by its new wording yet ({error}); run `clara ingest --source {norm}`")
+    else:
+        say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
 
 
 def reject(services: Services, number: int, reason: str, say: Say) -> Settled:
@@ -81,7 +98,7 @@ def reject(services: Services, number: int, reason: str, say: Say) -> Settled:
 
 def _said(settled: Settled) -> str:
     states = {
-        "served": "its new state is served now; ingest it so that the law is searched as it is",
+        "served": "its new state is served now",
         "rejected": "its new state is rejected and not found again",
         "waiting": "its new state waits for the other findings",
     }
@@ -118,7 +135,7 @@ def _finding(kept: KeptFinding) -> Finding:
     def figures(name: str) -> frozenset[Figure]:
         return frozenset(figure_from(value) for value in kept.figures.get(name, ()))
 
-    kind = "page" if kept.kind == "page" else "article"
+    kind: Literal["page", "article"] = "page" if kept.kind == "page" else "article"
     return Finding(
         kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, figures("gone"), figures("new")
     )

@@ -131,18 +131,14 @@ class _Reader:
     def read(self, block: Element) -> None:
         """Read one block, if it is in force."""
         place = f"text: block {block.get('id') or block.get('titulo') or '?'}"
-        versions = [
-            (start, version)
-            for version in block.findall("version")
-            if (start := _day(version.get("fecha_vigencia"), f"{place}: fecha_vigencia") or _published(version, place))
-        ]
+        versions = [(_start(version, place), version) for version in block.findall("version")]
         begun = [(start, number) for number, (start, _) in enumerate(versions) if start <= self._today]
         if not begun:
             return
         start, number = max(begun)
         expires = _day(block.get("fecha_caducidad"), f"{place}: fecha_caducidad")
         ended = expires is not None and start < expires <= self._today
-        later = [after for after, _ in versions if after > self._today]
+        later = [after for after, _ in versions if self._today < after < date.max]
         end = min([*later, *([expires] if expires and expires > start else [])], default=None)
         version = versions[number][1]
         wording = Wording(start, end - timedelta(days=1) if end else None, version.get("id_norma"))
@@ -171,11 +167,30 @@ class _Reader:
 
 def _labels(block: Element, heading: str, name: str) -> tuple[Label, ...]:
     labels = read_label(heading) or read_label(name) or _by_id(block.get("id", ""), name)
-    return labels or (_alone(heading or name) if block.get("tipo") == "precepto" else ())
+    if labels or block.get("tipo") != "precepto":
+        return labels
+    return _alone(heading or name) or _strange(block, heading or name)
 
 
-def _published(version: Element, place: str) -> date | None:
-    return _day(version.get("fecha_publicacion"), f"{place}: fecha_publicacion")
+def _strange(block: Element, name: str) -> tuple[Label, ...]:
+    """Keep a provision that is none of the usual kinds ("Regla 3", "Base primera") under the block's own id."""
+    key = "".join(re.findall(r"[a-z0-9-]+", block.get("id", "").lower()))
+    if not key:
+        raise ConsolidatedLawError(
+            f"text: a block of the type precepto has neither a title that can be read nor an id ({name!r})"
+        )
+    return (Label(key, name or key),)
+
+
+def _start(version: Element, place: str) -> date:
+    """Give the day from which a wording holds; where that is open, one that never comes."""
+    if version.get("fecha_vigencia") == _NEVER:
+        return date.max
+    start = _day(version.get("fecha_vigencia"), f"{place}: fecha_vigencia")
+    start = start or _day(version.get("fecha_publicacion"), f"{place}: fecha_publicacion")
+    if start is None:
+        raise ConsolidatedLawError(f"{place}: a version has neither fecha_vigencia nor fecha_publicacion")
+    return start
 
 
 def _by_id(name: str, title: str) -> tuple[Label, ...]:

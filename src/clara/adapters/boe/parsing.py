@@ -2,7 +2,6 @@
 
 import json
 import re
-import unicodedata
 from datetime import date, datetime
 from typing import Any, Final
 from xml.etree.ElementTree import Element, ParseError
@@ -16,6 +15,10 @@ from clara.ingestion.gazette.issues import GazetteFormatError
 MOST_LEVELS: Final = 60
 # How an HTML page begins: what stands in front of a service that is down answers with one, and often with status 200.
 _PAGE: Final = re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# JSON can hold half of a pair, which is no letter and cannot be written as UTF-8.
+_HALVES: Final = re.compile(r"[\ud800-\udfff]")
 
 
 def read_xml(content: bytes, what: str, most_bytes: int) -> Element:
@@ -55,8 +58,7 @@ def read_json(content: bytes, what: str, most_bytes: int) -> Any:  # noqa: ANN40
 
 def plain(text: str | None) -> str:
     """Give a text on one line, without letters that cannot be stored or shown."""
-    cleaned = "".join(_shown(character) for character in text or "")
-    return " ".join(cleaned.split())
+    return " ".join(_HALVES.sub("\ufffd", _CONTROLS.sub(" ", text or "")).split())
 
 
 def day_of(text: str, form: str = "%Y%m%d") -> date | None:
@@ -65,16 +67,6 @@ def day_of(text: str, form: str = "%Y%m%d") -> date | None:
         return datetime.strptime(text, form).date()  # noqa: DTZ007  a day has no time zone
     except ValueError:
         return None
-
-
-def _shown(character: str) -> str:
-    match unicodedata.category(character):
-        case "Cc":
-            return " "
-        case "Cs":
-            return "\ufffd"
-        case _:
-            return character
 
 
 def _measure(content: bytes, what: str, most_bytes: int) -> None:

@@ -1,6 +1,6 @@
 """The tables of the gazette's monitor: which days were read, and which items concern us."""
 
-from sqlalchemy import Column, Date, DateTime, Float, Index, Integer, Table, Text, func
+from sqlalchemy import CheckConstraint, Column, Date, DateTime, Float, Index, Integer, Table, Text, func
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from clara.adapters.postgres.schema import metadata
@@ -15,6 +15,7 @@ gazette_days = Table(
     Column("tries", Integer, nullable=False, server_default="1"),
     Column("error", Text),
     Column("read_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    CheckConstraint("state in ('read', 'none', 'failed')", name="state"),
     comment="a failed day is never a quiet day: it is read again",
 )
 
@@ -31,6 +32,7 @@ gazette_items = Table(
     Column("reasons", JSONB, nullable=False, comment="why it concerns us: norms with the relation, keywords"),
     Column("norms", ARRAY(Text), nullable=False, server_default="{}"),
     Column("facts", ARRAY(Text), nullable=False, server_default="{}"),
+    Column("procedures", ARRAY(Text), nullable=False, server_default="{}"),
     Column("found_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("notified_at", DateTime(timezone=True), comment="when it was told to somebody; never twice"),
     Column("seen_at", DateTime(timezone=True), comment="when a person said that they have looked at it"),

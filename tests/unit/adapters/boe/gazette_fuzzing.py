@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -115,6 +116,12 @@ VALUES = (
 )
 
 
+@cache
+def sample(name: str) -> bytes:
+    """Give a recorded answer."""
+    return recorded(FOLDER, name)
+
+
 def spoilt(content: bytes, random: Random) -> bytes:
     """Give an answer with one to six things done to it."""
     for _ in range(random.choice((1, 1, 1, 1, 2, 3, 6))):
@@ -156,13 +163,13 @@ def summary(seed: int) -> bytes:
     random = Random(seed)
     if random.random() < 0.3:
         return json.dumps(tree(random)).encode()
-    return spoilt(recorded(FOLDER, random.choice(SUMMARIES)), random)
+    return spoilt(sample(random.choice(SUMMARIES)), random)
 
 
 def item(seed: int) -> bytes:
     """Give a spoilt document of an item."""
     random = Random(seed)
-    return spoilt(recorded(FOLDER, random.choice(ITEMS)), random)
+    return spoilt(sample(random.choice(ITEMS)), random)
 
 
 def outcome(read: Callable[[bytes], object], content: bytes) -> str:

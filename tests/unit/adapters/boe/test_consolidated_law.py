@@ -1,7 +1,9 @@
 """Reading the gazette's consolidated XML: the wording that holds on a day, the same keys as from Markdown, one named error."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import given, settings
@@ -96,6 +98,20 @@ def test_the_future_and_the_past_are_not_in_force() -> None:
     assert [(one.key, one.text, one.repealed) for one in norm.provisions] == [("a1", "", True), ("a3", "Tres.", False)]
 
 
+def test_a_wording_without_day_of_force_is_not_in_force() -> None:
+    """A wording that begins on an open day never holds; the one before it stays, and has no last day that is known."""
+    old = '<version fecha_publicacion="20200101" fecha_vigencia="20200102"><p>Uno.</p></version>'
+    new = '<version fecha_publicacion="20210101" fecha_vigencia="99999999"><p>Dos.</p></version>'
+    norm = read(f'<bloque id="a1" tipo="precepto" titulo="Artículo 1">{old}{new}</bloque>')
+    assert [(one.text, one.in_force_to) for one in norm.provisions] == [("Uno.", None)]
+
+
+def test_provisions_of_other_kinds_are_kept_under_their_ids() -> None:
+    """A rule that is no article is not lost."""
+    norm = read(block("re-3", "Regla 3", ("20200101", "<p>Tres.</p>")))
+    assert [(one.key, one.label) for one in norm.provisions] == [("re-3", "Regla 3")]
+
+
 BOMB = b'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><response>&b;</response>'
 WRONG_DAY = answer(block("a1", "Artículo 1", ("2020-1-1", "<p>x</p>")))
 
@@ -110,10 +126,12 @@ WRONG_DAY = answer(block("a1", "Artículo 1", ("2020-1-1", "<p>x</p>")))
         (METADATA, b"<error><descripcion>No se encontr</descripcion></error>", "text: no response/data/texto"),
         (METADATA, answer("").replace(b"200", b"404"), "it says 404"),
         (METADATA, answer(""), "no block holds"),
+        (METADATA, answer('<bloque id="a1"><version/></bloque>'), "block a1: a version has neither"),
+        (METADATA, answer('<bloque tipo="precepto"><version fecha_publicacion="20200101"/></bloque>'), "nor an id"),
         (METADATA, WRONG_DAY, "block a1: fecha_vigencia is no day"),
         (METADATA.replace(b"BOE-A-2015-10566</id", b"</id"), ABRIDGED, "metadata: identificador is missing"),
     ],
-    ids=["empty", "cut off", "bomb", "encoding", "old error", "not found", "no block", "day", "no id"],
+    ids=["empty", "cut off", "bomb", "encoding", "old error", "not found", "no block", "no date", "no name", "day", "no id"],
 )
 def test_what_is_no_consolidated_norm_is_refused(metadata: bytes, text: bytes, place: str) -> None:
     """The error names the place; entities and document types are refused."""
@@ -145,3 +163,63 @@ def test_any_answer_is_a_norm_or_refused(text: str, framed: bool) -> None:
         assert read_consolidated(METADATA, document, TODAY).provisions
     except ConsolidatedLawError:
         return
+
+
+SOUND = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn")), max_size=30)
+NAMES = st.one_of(
+    st.sampled_from(
+        [
+            "Artículo 1",
+            "Artículo 2 a 9",
+            "Artículo único",
+            "ANEXO II",
+            "TÍTULO I",
+            "Disposición final",
+            "[firma]",
+            "Primero.",
+            "",
+        ]
+    ),
+    SOUND,
+)
+DAYS = st.sampled_from(["20200101", "20990101", "99999999", "", "2020", "00000000", "20209999"])
+PARAGRAPH = st.tuples(
+    st.sampled_from(["p", "table", "ul", "blockquote", "img", "pre"]), st.sampled_from(["articulo", "", "nota_pie"]), NAMES
+)
+VERSION = st.tuples(DAYS, DAYS, st.lists(PARAGRAPH, max_size=4))
+BLOCK = st.tuples(
+    st.sampled_from(["a1", "a1-2", "da", "an2", "au", "x", "", "dtsegunda"]),
+    st.sampled_from(["precepto", "encabezado", "preambulo", "firma", "otro"]),
+    NAMES,
+    DAYS,
+    st.lists(VERSION, max_size=3),
+)
+INNER = {"table": "<tr><td>{}</td><th/></tr>", "ul": "<li>{}</li>", "blockquote": "<p>{}</p>"}
+
+
+def sound(made: Sequence[tuple[str, str, str, str, Sequence[tuple[str, str, Sequence[tuple[str, str, str]]]]]]) -> bytes:
+    """Write blocks as XML that can be read."""
+    blocks = ""
+    for name, kind, title, ends, versions in made:
+        texts = "".join(
+            f'<version fecha_vigencia="{day}" fecha_publicacion="{published}">'
+            + "".join(
+                f'<{tag} class="{style}">{INNER.get(tag, "{}").replace("{}", escape(said))}</{tag}>'
+                for tag, style, said in said_of
+            )
+            + "</version>"
+            for day, published, said_of in versions
+        )
+        blocks += f'<bloque id="{name}" tipo="{kind}" titulo={quoteattr(title)} fecha_caducidad="{ends}">{texts}</bloque>'
+    return answer(blocks)
+
+
+@settings(max_examples=300)
+@given(st.lists(BLOCK, max_size=6).map(sound))
+def test_any_blocks_are_a_norm_or_refused(document: bytes) -> None:
+    """Whatever well-formed blocks hold, reading gives a norm with unique keys or the one named error."""
+    try:
+        norm = read_consolidated(METADATA, document, TODAY)
+    except ConsolidatedLawError:
+        return
+    assert len(norm.by_key) == len(norm.provisions)

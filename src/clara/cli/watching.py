@@ -1,0 +1,76 @@
+"""Commands about the official gazette: reading what is missing, and what was found in it."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from clara.cli.running import FINDINGS, read_settings, running, say, showing
+
+MOST_DAYS = 366
+
+
+@click.group(invoke_without_command=True)
+@click.option("--check", is_flag=True, help="Read the days that are missing. Without it: list the alerts nobody has looked at.")
+@click.option("--date", "day", type=click.DateTime(["%Y-%m-%d"]), help="Only this day, even if it was read.")
+@click.option("--days", type=click.IntRange(1, MOST_DAYS), help="The missing ones of the last so many days, today included.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--notify", is_flag=True, help="Post new alerts to the webhook, each once.")
+@click.option("--webhook", default="", help="Where to post them, instead of CLARA_ALERT_WEBHOOK.")
+@click.pass_context
+def boe(context: click.Context, /, **chosen: Any) -> None:  # noqa: ANN401  options by name
+    """Watch the official gazette (BOE) for what changes the norms that facts rest on.
+
+    Exit codes: 0 nothing new, 1 new alerts, 2 a day could not be read; it is tried again by the next run.
+    """
+    if context.invoked_subcommand:
+        if chosen["check"]:
+            raise click.UsageError(f"Give either --check or {context.invoked_subcommand}.")
+        return
+    if chosen["day"] and chosen["days"]:
+        raise click.UsageError("Give either --date or --days.")
+    if chosen["check"]:
+        _check(**chosen)
+    else:
+        _list(as_json=chosen["as_json"])
+
+
+def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
+    from clara.jobs.preparing import running_services
+    from clara.jobs.watching import Chosen, check
+
+    wanted = Chosen(chosen["day"] and chosen["day"].date(), chosen["days"], chosen["notify"], chosen["webhook"])
+    as_json: bool = chosen["as_json"]
+    with (
+        running(),
+        running_services(read_settings(), say, prepare="schema") as services,
+        showing("reading the gazette, day") as progress,
+    ):
+        outcome = check(services, wanted, say if as_json else click.echo, progress)
+        if as_json:
+            click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
+    sys.exit(outcome.exit_code)
+
+
+def _list(*, as_json: bool) -> None:
+    from clara.jobs.preparing import running_services
+    from clara.jobs.watching import open_alerts
+    from clara.jobs.watching_report import listed
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        found = open_alerts(services)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else listed(found) or "No alert is open.")
+        if found:
+            sys.exit(FINDINGS)
+
+
+@boe.command()
+@click.argument("item")
+def seen(item: str) -> None:
+    """Take the alert ITEM (such as BOE-A-2026-1) off the list: somebody has looked at it."""
+    from clara.jobs.preparing import running_services
+    from clara.jobs.watching import seen as record
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        record(services, item)

@@ -1,0 +1,403 @@
+"""Looking for drift and deciding it, on a real database: from a changed norm to a served state and a draft."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import text
+from tests.integration.gazette_days import Webhook
+from tests.unit.knowledge.law.law_samples import DATA, sample
+
+from clara.adapters.alerting import AlertNotTakenError
+from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
+from clara.adapters.postgres.snapshots import PostgresSnapshots
+from clara.bootstrap import Services, read_knowledge
+from clara.cli import cli
+from clara.ingestion.sources import Snapshot, SourceUnreachableError, digest_of_content
+from clara.jobs.drifting import Choice, UnknownSourceError, _post, check_drift, run
+from clara.jobs.looking import Fetch, in_folder
+from clara.jobs.outcome import Outcome
+from clara.jobs.reviewing import MissingReasonError, accept, one, page, reject, waiting
+from clara.jobs.settling import settle
+from clara.knowledge.law.norm import Norm, Provision, norm_as_json
+from clara.knowledge.law.references import provisions_of
+from clara.knowledge.revising import fact_digest
+
+NORM, OTHER = "BOE-A-2024-24099", "BOE-A-2015-11724"
+PAGE = "sede-electronica"
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    made = Webhook().serve()
+    yield made
+    made.close()
+
+
+def whole(norm: Norm) -> Norm:
+    """A trimmed norm with a line for each provision that facts cite and the trimming took."""
+    facts = [fact for procedure in read_knowledge().catalogue.procedures.values() for fact in procedure.facts]
+    cited = {key for fact in facts for basis in fact.legal_basis if basis.norm == norm.id for key in provisions_of(basis)}
+    added = tuple(Provision(key, key, "", (), "Texto.") for key in sorted(cited - norm.by_key.keys()))
+    return replace(norm, provisions=norm.provisions + added)
+
+
+FULL = whole(sample(NORM))
+
+
+@pytest.fixture
+def services(empty_url: str, services_on: Callable[..., Services]) -> Services:
+    made = services_on(empty_url)
+    for norm in (FULL, sample(OTHER, "legislation_2026-04-25")):
+        serve(made, norm)
+    return made
+
+
+def serve(services: Services, norm: Norm) -> None:
+    content = norm_as_json(norm)
+    snapshot = Snapshot(norm.id, "norm", norm.url, digest_of_content(content), content, norm.updated)
+    PostgresSnapshots(services.engine.get()).keep(snapshot, "served")
+
+
+def changed(norm: Norm, key: str, before: str, after: str) -> Norm:
+    assert before in norm.by_key[key].text
+    return replace(
+        norm,
+        provisions=tuple(
+            replace(one, text=one.text.replace(before, after)) if one.key == key else one for one in norm.provisions
+        ),
+    )
+
+
+def look(services: Services, *live: Norm | Exception) -> Outcome:
+    """Look at one source whose live state is handed in."""
+    state = live[0]
+
+    def fetch(_source: object) -> Norm:
+        if isinstance(state, Exception):
+            raise state
+        return state
+
+    name = state.id if isinstance(state, Norm) else NORM
+    return check_drift(services, Choice(source=name), fetch, lambda _line: None, lambda _done, _total: None)
+
+
+def one_of(services: Services, statement: str) -> object:
+    with services.engine.get().connect() as connection:
+        return connection.scalar(text(statement))
+
+
+SLOWER = changed(FULL, "da7", "tres meses", "cuatro meses")
+HELD = "select state from snapshots where source_id = 'BOE-A-2024-24099' order by id desc limit 1"
+
+
+def numbers(outcome: Outcome) -> list[int]:
+    return [finding["id"] for finding in outcome.report["sources"][0]["findings"]]
+
+
+def test_a_norm_that_says_the_same_is_unchanged(services: Services) -> None:
+    """Nothing is found, nothing waits, and the look is remembered."""
+    outcome = look(services, FULL)
+    assert outcome.exit_code == 0
+    assert outcome.report["counts"] == {"unchanged": 1}
+    assert NORM not in outcome.report["stale"]
+    assert waiting(services) == []
+
+
+def test_a_changed_period_waits_with_its_blast_radius(services: Services) -> None:
+    """The finding names its facts, proposes the new figure where it is certain, and changes nothing that is served."""
+    outcome = look(services, SLOWER)
+    (finding,) = outcome.report["sources"][0]["findings"]
+    assert outcome.exit_code == 1
+    assert (finding["place"], finding["weight"]) == ("da7", "substantive")
+    assert finding["figures"]["new"] == [{"kind": "period", "value": 4, "unit": "month"}]
+    touched = {fact["fact"]: fact for fact in finding["facts"]}
+    assert touched["arraigo-plazos-01"]["relation"] == "provision"
+    assert "4 meses" in touched["arraigo-plazos-01"]["proposal"]["text"]
+    assert "arraigo-requisitos-01" not in touched  # it is about article 126
+    assert "arraigo" in finding["procedures"]
+    assert one_of(services, "select state from snapshots where source_id = 'BOE-A-2024-24099' and id = 1") == "served"
+    assert "arraigo-plazos-01" in services.flagged()
+
+
+def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> None:
+    """From a changed norm to the new state served and the corrected fact as a draft, made for the fact as data/ has it."""
+    (number,) = numbers(look(services, SLOWER))
+    said: list[str] = []
+    settled = accept(services, number, keep_facts=False, say=said.append)
+    assert settled.snapshot == "served"
+    assert one_of(services, HELD) == "served"
+    drafts = services.revisions().drafts()
+    facts = {one.id: one for procedure in services.released.get().catalogue.procedures.values() for one in procedure.facts}
+    assert {draft.fact_id for draft in drafts} >= {"arraigo-plazos-01"}
+    for draft in drafts:
+        assert draft.base_digest == fact_digest(facts[draft.fact_id])
+        assert draft.made_by == "cli"
+    assert "clara publish" in said[-1]
+    assert one_of(services, "select act || ' ' || subject from audit_log") == f"review accepted finding {number}"
+    assert numbers(look(services, SLOWER)) == []
+
+
+def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None:
+    """Where the norm is in the corpus of the law, accepting brings the new wording into it, and nothing else of it changes."""
+    health, now = (
+        replace(norm, provisions=(norm.by_key["a21"], norm.by_key["a22"]))
+        for norm in (sample("BOE-A-2003-10715", "legislation_2026-04-25"), sample("BOE-A-2003-10715"))
+    )
+    serve(services, health)
+    before = settle(services, health.id)
+    (number,) = numbers(look(services, now))
+    said: list[str] = []
+    accept(services, number, keep_facts=True, say=said.append)
+    assert said[-1].startswith(f"{health.id} is searched by its new wording: ")
+    assert settle(services, health.id).written == 0
+    assert before.written > 2
+    new = "select count(*) from passages where corpus = 'law' and text like '%prueba del talón%' and section = 'a21'"
+    assert one_of(services, new) == 1
+
+
+def test_facts_may_be_kept_as_they_are(services: Services) -> None:
+    """With --keep-facts nothing is drafted, and the facts are in doubt no more."""
+    (number,) = numbers(look(services, SLOWER))
+    accept(services, number, keep_facts=True, say=lambda _line: None)
+    assert services.revisions().drafts() == []
+    flags = one_of(services, "select count(*) from findings where state = 'open'")
+    assert flags == 0
+
+
+def test_a_snapshot_waits_for_its_last_finding(services: Services) -> None:
+    """Of six changes each is decided alone; the state is served with the last."""
+    found = numbers(look(services, sample(OTHER)))
+    assert len(found) == 5
+    states = [accept(services, number, keep_facts=True, say=lambda _line: None).snapshot for number in found]
+    assert states == ["waiting"] * 4 + ["served"]
+
+
+def test_a_rejected_wording_is_not_found_again(services: Services) -> None:
+    """Its snapshot is rejected, answers rest on what they did, and the next look is silent."""
+    (number,) = numbers(look(services, SLOWER))
+    assert reject(services, number, "error de la fuente", lambda _line: None).snapshot == "rejected"
+    again = look(services, SLOWER)
+    assert (again.exit_code, again.report["counts"]) == (0, {"unchanged": 1})
+    assert one_of(services, HELD) == "rejected"
+    assert one_of(services, "select details ->> 'reason' from audit_log") == "error de la fuente"
+    slower_still = changed(FULL, "da7", "tres meses", "cinco meses")
+    assert look(services, slower_still).report["counts"] == {"substantive": 1}
+
+
+def test_decisions_are_made_once_and_about_what_is_there(services: Services) -> None:
+    """A second decision, an unknown number and a missing reason are errors that name the remedy."""
+    (number,) = numbers(look(services, SLOWER))
+    with pytest.raises(MissingReasonError, match="--reason"):
+        reject(services, number, "  ", lambda _line: None)
+    accept(services, number, keep_facts=True, say=lambda _line: None)
+    with pytest.raises(DecidedFindingError, match="accepted already; `clara review list`"):
+        reject(services, number, "tarde", lambda _line: None)
+    with pytest.raises(UnknownFindingError, match="no finding 999; `clara review list`"):
+        accept(services, 999, keep_facts=False, say=lambda _line: None)
+    assert one_of(services, "select count(*) from audit_log") == 1
+
+
+def test_looking_again_finds_the_same_once(services: Services) -> None:
+    """The same difference keeps its number, however often it is found."""
+    first, second = numbers(look(services, SLOWER)), numbers(look(services, SLOWER))
+    assert first == second
+    assert one_of(services, "select count(*) from findings") == 1
+    assert one_of(services, "select count(*) from snapshots where state = 'waiting'") == 1
+
+
+def test_what_moves_on_or_back_is_superseded(services: Services) -> None:
+    """Another wording takes the place of the one that waits; when the source says again what is served, nothing waits."""
+    look(services, SLOWER)
+    moved = look(services, changed(FULL, "da7", "tres meses", "seis meses"))
+    assert len(waiting(services)) == 1
+    assert [entry["id"] for entry in waiting(services)] == numbers(moved)
+    assert look(services, FULL).exit_code == 0
+    assert waiting(services) == []
+    assert one_of(services, "select count(*) from snapshots where state = 'waiting'") == 0
+    back = look(services, SLOWER)
+    assert [entry["id"] for entry in waiting(services)] == numbers(back)
+
+
+def test_a_source_that_does_not_answer_is_no_quiet_source(services: Services) -> None:
+    """It is told as unreachable, and what was found before stays open."""
+    look(services, SLOWER)
+    outcome = look(services, SourceUnreachableError("did not answer"))
+    assert outcome.exit_code == 2
+    assert outcome.report["sources"][0]["detail"] == "did not answer"
+    assert len(waiting(services)) == 1
+    assert one_of(services, "select outcome from checks") == "unreachable"
+
+
+def test_what_is_not_held_yet_is_told(services: Services) -> None:
+    """Without a served state there is nothing to compare with: the remedy is named, and the exit code is 1."""
+    outcome = look(services, sample("BOE-A-2025-12056"))
+    assert outcome.exit_code == 1
+    assert "clara ingest --source BOE-A-2025-12056" in outcome.report["sources"][0]["detail"]
+
+
+def test_a_cosmetic_difference_waits_for_nobody(services: Services) -> None:
+    """A comma is told, and nothing has to be decided."""
+    outcome = look(services, changed(FULL, "da7", "tres meses", "tres  «meses»"))
+    assert (outcome.exit_code, outcome.report["counts"]) == (0, {"cosmetic": 1})
+    assert waiting(services) == []
+    assert one_of(services, "select state || ' by ' || decided_by from findings") == "accepted by rule"
+
+
+def test_recent_answers_are_counted(services: Services) -> None:
+    """Each touched fact says how many answers of the last 30 days quote it; older ones do not count."""
+    cited = '[{"passage_id": "arraigo-plazos-01"}, {"passage_id": "arraigo-plazos-01"}]'
+    with services.engine.get().begin() as connection:
+        for number, days in ((1, 0), (2, 29), (3, 31)):
+            connection.execute(
+                text(
+                    "insert into inbox (message_sid, pseudonym, channel, body) overriding system value "
+                    "values (:sid, 'p', 'local', 'x')"
+                ).bindparams(sid=f"SM{number}")
+            )
+            connection.execute(
+                text(
+                    "insert into turns (inbox_id, pseudonym, language, status, citations, total_ms, created_at) values "
+                    "((select max(id) from inbox), 'p', 'es', 'answered', cast(:cited as jsonb), 1, "
+                    "now() - make_interval(days => :days))"
+                ).bindparams(cited=cited, days=days)
+            )
+    facts = {fact["fact"]: fact for fact in look(services, SLOWER).report["sources"][0]["findings"][0]["facts"]}
+    assert facts["arraigo-plazos-01"]["recent_answers"] == 2
+    assert {fact["recent_answers"] for name, fact in facts.items() if name != "arraigo-plazos-01"} <= {0}
+
+
+def test_a_second_proposal_builds_on_the_first_draft(services: Services) -> None:
+    """Two norms change two figures of one fact: accepting both keeps both new figures."""
+    name = "prestacion_nacimiento-requisitos-01"  # 180 days of the last seven years, or 360 days
+    fewer = changed(sample(OTHER, "legislation_2026-04-25"), "a178", "trescientos sesenta", "trescientos")
+    for live in (fewer, changed(fewer, "a178", "siete años", "ocho años")):
+        for number in numbers(look(services, live)):
+            accept(services, number, keep_facts=False, say=lambda _line: None)
+    texts = [draft.fields["text"] for draft in services.revisions().drafts() if draft.fact_id == name]
+    assert len(texts) == 2
+    assert "300 días" in texts[0]
+    assert "300 días" in texts[1]
+    assert "8 años" in texts[1]
+
+
+def test_facts_that_cite_nothing_are_told(services: Services) -> None:
+    """A norm in which a cited article is not there at all is no quiet norm, though nothing changed."""
+    serve(services, sample(NORM))
+    outcome = look(services, sample(NORM))
+    assert (outcome.exit_code, outcome.report["counts"]) == (1, {"unchanged": 1})
+    told = outcome.report["sources"][0]["absent"]
+    assert {"a130", "a131"} <= {one["key"] for one in told}
+    assert "dt5" not in {one["key"] for one in told}  # repealed, and cited as such
+
+
+def test_norms_of_a_folder_are_a_live_state(services: Services, tmp_path: Path) -> None:
+    """Markdown files stand for what the gazette says now; a file that is no norm is unreachable, and its reason is named."""
+    serve(services, sample(NORM))
+    for name in (NORM, OTHER):
+        (tmp_path / f"{name}.md").write_text((DATA / "legislation" / f"{name}.md").read_text("utf-8"), "utf-8")
+    said: list[str] = []
+    fetch: Fetch = in_folder(tmp_path)
+    outcome = check_drift(services, Choice(norms=tmp_path), fetch, said.append, lambda _done, _total: None)
+    assert outcome.report["counts"] == {"substantive": 1, "unchanged": 1}
+    page_ = "\n".join(said)
+    assert "Disposición adicional decimonovena" in page_
+    assert re.search(r"before +\| now", page_)
+    (tmp_path / f"{NORM}.md").write_text("# Otra cosa", "utf-8")
+    broken = check_drift(services, Choice(norms=tmp_path), fetch, said.append, lambda _done, _total: None)
+    assert broken.report["counts"] == {"substantive": 1, "unreachable": 1}
+    assert "line 1" in said[-2] or any("line 1" in line for line in said)
+
+
+@pytest.mark.parametrize("chosen", [Choice(source="BOE-A-1900-1"), Choice(norms=Path("/nowhere-at-all"))])
+def test_an_unknown_choice_is_an_error(services: Services, chosen: Choice) -> None:
+    """A source that is not registered, and a folder without norms, are named."""
+    with pytest.raises(UnknownSourceError):
+        check_drift(services, chosen, lambda _source: sample(NORM), lambda _line: None, lambda _done, _total: None)
+
+
+def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Services) -> None:
+    """What was reached in time is left alone; --stale looks at all others."""
+    look(services, FULL)
+    asked: list[str] = []
+
+    def fetch(source: object) -> Norm:
+        asked.append(source.id)  # type: ignore[attr-defined]
+        raise SourceUnreachableError("away")
+
+    outcome = check_drift(services, Choice(stale=True), fetch, lambda _line: None, lambda _done, _total: None)
+    assert outcome.exit_code == 2
+    assert NORM not in asked
+    assert {OTHER} <= set(asked) == set(outcome.report["stale"])
+
+
+def test_a_finding_is_shown_in_full(services: Services) -> None:
+    """Old stands beside new, with the facts, the proposal and what may be done."""
+    (number,) = numbers(look(services, SLOWER))
+    lines = list(page(one(services, number)))
+    assert any("tres meses" in line.partition("|")[0] and "cuatro meses" in line.partition("|")[2] for line in lines)
+    assert any("proposed:" in line for line in lines)
+    assert lines[-1] == f"`clara review accept {number}` or `clara review reject {number} --reason ...`"
+
+
+def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhook: Webhook) -> None:
+    """The job leaves its row without the wordings; the webhook gets all of it, also at the second try."""
+    (tmp_path / f"{OTHER}.md").write_text((DATA / "legislation" / f"{OTHER}.md").read_text("utf-8"), "utf-8")
+    answers = iter([503, 204])
+    webhook.answer = lambda: next(answers)
+    said: list[str] = []
+    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, as_json=True, webhook=webhook.url)
+    assert code == 1
+    assert json.loads(said[-1]) == webhook.posted[0]
+    assert one_of(services, "select exit_code from job_runs where job = 'drift'") == 1
+    kept = str(one_of(services, "select report::text from job_runs"))
+    assert "decimonovena" in kept
+    assert "mutualistas que opten" not in kept
+
+
+def test_a_webhook_that_takes_nothing_is_an_error(services: Services, webhook: Webhook) -> None:
+    """After three tries the failure names the host; what was found is kept all the same."""
+    tries, waited = list[int](), list[float]()
+    webhook.answer = lambda: tries.append(1) or 500  # type: ignore[func-returns-value]
+    with pytest.raises(AlertNotTakenError, match=r"127\.0\.0\.1 answered 500"):
+        _post(webhook.url, {}, waited.append)
+    assert (len(tries), waited) == (3, [1.0, 5.0])
+
+
+def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> None:
+    """An operator lists, shows, accepts and rejects from a shell; errors are one line and exit code 2."""
+    (number,) = numbers(look(services, SLOWER))
+
+    def clara(*arguments: str) -> tuple[int, str]:
+        result = CliRunner(env={"RAG_DB_URL": empty_url}).invoke(cli, list(arguments))
+        return result.exit_code, result.output
+
+    assert clara("review", "list")[1].splitlines()[-1].startswith("1 findings wait")
+    assert json.loads(clara("review", "show", str(number), "--json")[1])["place"] == "da7"
+    assert clara("review", "reject", "999", "--reason", "no") == (
+        2, "Error: there is no finding 999; `clara review list` names those that wait\n",
+    )  # fmt: skip
+    assert clara("review", "accept", str(number))[0] == 0
+    assert clara("review", "list") == (0, "Nothing waits for review.\n")
+    assert clara("drift")[0] == 2
+
+
+def test_concurrent_decisions_settle_a_snapshot_once(services: Services) -> None:
+    """All findings of a state decided at the same time: each once, and the state is served."""
+    found: Sequence[int] = numbers(look(services, sample(OTHER)))
+    store = PostgresFindings(services.engine.get())
+
+    def decide(number: int) -> str:
+        try:
+            return str(store.accept(number, [], "cli").snapshot)
+        except DecidedFindingError:
+            return "decided"
+
+    with ThreadPoolExecutor(8) as pool:
+        states = sorted(pool.map(decide, [*found, *found]))
+    assert states == ["decided"] * 5 + ["served"] + ["waiting"] * 4
