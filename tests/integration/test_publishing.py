@@ -279,7 +279,7 @@ def test_ingestion_fills_what_is_served(services: Services) -> None:
     said: list[str] = []
     fill(services, said.append)
     assert said == ["clara@2: wrote 0 passages (0 new vectors), dropped 0, kept 1047"]
-    run_sql(services, f"delete from passages where corpus = 'clara@2' and id = '{FEE}'")
+    run_sql(services, "delete from passages where corpus = 'clara@2' and id = :name", name=FEE)
     fill(services, said.append)
     assert said[1].startswith("clara@2: wrote 1 passages")
     assert NEW in answered(services).text
