@@ -1,7 +1,7 @@
 """Building what speaks of one version of the knowledge: its retrievers, its tools, its proof. They never mix two versions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -154,8 +154,7 @@ class Edition:
 
     def variant(self, gather: Gather, wrap: Callable[[Retrieve], Retrieve]) -> Retrieve:
         """Give the hybrid tier over another search and wrapped otherwise, for measuring it."""
-        judged = wrap(self._judged(gather, self._services.embedder.get()))
-        return self._finished(lambda query: judged(replace(query, corpus=self.standing(query.corpus).physical)))
+        return self._finished(wrap(self._judged(gather, self._services.embedder.get())))
 
     def _keyword_tier(self) -> Tier:
         knowledge = self.version.knowledge
