@@ -56,10 +56,10 @@ def rows(services: Services, sql: str, **values: object) -> list[tuple[Any, ...]
         return [tuple(row) for row in connection.execute(text(sql), values)]
 
 
-def run_sql(services: Services, *statements: str) -> None:
+def run_sql(services: Services, *statements: str, **values: object) -> None:
     with services.engine.get().begin() as connection:
         for sql in statements:
-            connection.execute(text(sql))
+            connection.execute(text(sql), values)
 
 
 def corpora_of(services: Services) -> list[str]:
