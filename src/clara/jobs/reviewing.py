@@ -54,14 +54,16 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"`clara review accept {entry['id']}` or `clara review reject {entry['id']} --reason ...`"
 
 
-def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Settled:
+def accept(
+    services: Services, number: int, *, keep_facts: bool, say: Say, actor: str = ACTOR, reason: str | None = None
+) -> Settled:
     """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
     With `keep_facts` all of them are. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError.
     """
     store = PostgresFindings(services.engine.get())
     drafts = [] if keep_facts else list(_drafts(services, store.find(number), say))
-    settled = store.accept(number, drafts, ACTOR)
+    settled = store.accept(number, drafts, actor, reason)
     say(_said(settled))
     if settled.drafts:
         names = ", ".join(draft.fact_id for draft in drafts)
@@ -69,11 +71,11 @@ def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Se
     return settled
 
 
-def reject(services: Services, number: int, reason: str, say: Say) -> Settled:
+def reject(services: Services, number: int, reason: str, say: Say, actor: str = ACTOR) -> Settled:
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
-    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), ACTOR)
+    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), actor)
     say(_said(settled))
     return settled
 

@@ -45,7 +45,7 @@ class Scheduled:
 SCHEDULES: Final = {
     "rag_boe_monitor_enabled": Scheduled("boe", "10 8,9,11,14,20 * * *", ("boe", "--check", "--notify"), HOUR, 3),
     "rag_drift_check_enabled": Scheduled("drift", "40 2 * * *", ("drift", "--stale"), 3 * HOUR, 3),
-    "rag_ingestion_enabled": Scheduled("ingestion", "20 4 * * 0", ("refresh", "--all"), 8 * HOUR, 10),
+    "rag_ingestion_enabled": Scheduled("ingestion", "20 4 * * 0", ("ingest", "--all"), 8 * HOUR, 10),
 }
 
 
