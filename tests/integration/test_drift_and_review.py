@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -10,25 +10,33 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import text
-from tests.unit.adapters.test_notifying import Receiver, receiver
+from tests.integration.gazette_days import Webhook
 from tests.unit.knowledge.law.law_samples import DATA, sample
 
+from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services, read_knowledge
 from clara.cli import cli
 from clara.ingestion.sources import Snapshot, SourceUnreachableError, digest_of_content
-from clara.jobs.drifting import Choice, UnknownSourceError, check_drift, run
+from clara.jobs.drifting import Choice, UnknownSourceError, _post, check_drift, run
 from clara.jobs.looking import Fetch, in_folder
 from clara.jobs.outcome import Outcome
 from clara.jobs.reviewing import MissingReasonError, accept, one, page, reject, waiting
+from clara.jobs.settling import settle
 from clara.knowledge.law.norm import Norm, Provision, norm_as_json
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.revising import fact_digest
 
 NORM, OTHER = "BOE-A-2024-24099", "BOE-A-2015-11724"
 PAGE = "sede-electronica"
-__all__ = ["receiver"]
+
+
+@pytest.fixture
+def webhook() -> Iterator[Webhook]:
+    made = Webhook().serve()
+    yield made
+    made.close()
 
 
 def whole(norm: Norm) -> Norm:
@@ -135,6 +143,24 @@ def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> No
     assert numbers(look(services, SLOWER)) == []
 
 
+def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None:
+    """Where the norm is in the corpus of the law, accepting brings the new wording into it, and nothing else of it changes."""
+    health, now = (
+        replace(norm, provisions=(norm.by_key["a21"], norm.by_key["a22"]))
+        for norm in (sample("BOE-A-2003-10715", "legislation_2026-04-25"), sample("BOE-A-2003-10715"))
+    )
+    serve(services, health)
+    before = settle(services, health.id)
+    (number,) = numbers(look(services, now))
+    said: list[str] = []
+    accept(services, number, keep_facts=True, say=said.append)
+    assert said[-1].startswith(f"{health.id} is searched by its new wording: ")
+    assert settle(services, health.id).written == 0
+    assert before.written > 2
+    new = "select count(*) from passages where corpus = 'law' and text like '%prueba del talón%' and section = 'a21'"
+    assert one_of(services, new) == 1
+
+
 def test_facts_may_be_kept_as_they_are(services: Services) -> None:
     """With --keep-facts nothing is drafted, and the facts are in doubt no more."""
     (number,) = numbers(look(services, SLOWER))
@@ -212,7 +238,7 @@ def test_what_is_not_held_yet_is_told(services: Services) -> None:
     """Without a served state there is nothing to compare with: the remedy is named, and the exit code is 1."""
     outcome = look(services, sample("BOE-A-2025-12056"))
     assert outcome.exit_code == 1
-    assert "run_ingestion.py --source BOE-A-2025-12056" in outcome.report["sources"][0]["detail"]
+    assert "clara ingest --source BOE-A-2025-12056" in outcome.report["sources"][0]["detail"]
 
 
 def test_a_cosmetic_difference_waits_for_nobody(services: Services) -> None:
@@ -319,18 +345,28 @@ def test_a_finding_is_shown_in_full(services: Services) -> None:
     assert lines[-1] == f"`clara review accept {number}` or `clara review reject {number} --reason ...`"
 
 
-def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, receiver: Receiver) -> None:
-    """The job leaves its row without the wordings; the webhook gets all of it."""
+def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhook: Webhook) -> None:
+    """The job leaves its row without the wordings; the webhook gets all of it, also at the second try."""
     (tmp_path / f"{OTHER}.md").write_text((DATA / "legislation" / f"{OTHER}.md").read_text("utf-8"), "utf-8")
-    receiver.statuses = [200]
+    answers = iter([503, 204])
+    webhook.answer = lambda: next(answers)
     said: list[str] = []
-    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, as_json=True, webhook=receiver.url)
+    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, as_json=True, webhook=webhook.url)
     assert code == 1
-    assert json.loads(said[-1]) == receiver.posted[0]
+    assert json.loads(said[-1]) == webhook.posted[0]
     assert one_of(services, "select exit_code from job_runs where job = 'drift'") == 1
     kept = str(one_of(services, "select report::text from job_runs"))
     assert "decimonovena" in kept
     assert "mutualistas que opten" not in kept
+
+
+def test_a_webhook_that_takes_nothing_is_an_error(services: Services, webhook: Webhook) -> None:
+    """After three tries the failure names the host; what was found is kept all the same."""
+    tries, waited = list[int](), list[float]()
+    webhook.answer = lambda: tries.append(1) or 500  # type: ignore[func-returns-value]
+    with pytest.raises(AlertNotTakenError, match=r"127\.0\.0\.1 answered 500"):
+        _post(webhook.url, {}, waited.append)
+    assert (len(tries), waited) == (3, [1.0, 5.0])
 
 
 def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> None:

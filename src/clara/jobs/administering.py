@@ -67,16 +67,15 @@ class Decisions:
         """Let the finding be right. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
         said: list[str] = []
         with _in_words_of_the_web():
-            settled = reviewing.accept(
-                self._services, number, keep_facts=keep_facts, say=said.append, actor=decided_by, reason=reason
-            )
+            by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
+            settled = reviewing.accept(self._services, number, keep_facts=keep_facts, say=said.append, by=by)
         return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
         """Let the finding be wrong. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
         said: list[str] = []
         with _in_words_of_the_web():
-            settled = reviewing.reject(self._services, number, reason, said.append, decided_by)
+            settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
         return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
 
 

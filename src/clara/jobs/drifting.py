@@ -5,19 +5,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
+from clara.adapters.alerting import AlertNotTakenError, post_alert
+from clara.adapters.boe.transport import BoeClient
 from clara.adapters.fetching.fetcher import PoliteFetcher
-from clara.adapters.notifying import post_alert
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services
 from clara.ingestion.drift import Finding, Touched, blast_radius, drift_of_norm, drift_of_page
 from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
 from clara.jobs.drift_report import brief, entry_of, lines_of
-from clara.jobs.looking import Fetch, in_folder, in_the_net
+from clara.jobs.looking import Fetch, in_folder, looking
 from clara.jobs.outcome import Outcome
 from clara.jobs.running import recorded
+from clara.jobs.taking_in import in_the_net
 from clara.knowledge.law.norm import Norm, norm_as_json, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.placing import madrid_today
@@ -31,6 +34,7 @@ FINE, FINDINGS, COULD_NOT_RUN = 0, 1, 2
 
 
 JOB = "drift"
+PAUSES = (1.0, 5.0)
 
 
 class UnknownSourceError(Exception):
@@ -66,10 +70,11 @@ class Looked:
 def run(
     services: Services, chosen: Choice, say: Say, progress: Progress, *, as_json: bool = False, webhook: str | None = None
 ) -> int:
-    """Look for drift as a recorded job, print and post what was found; give the exit code. Raises AlertFailedError too."""
+    """Look for drift as a recorded job, print and post what was found; give the exit code. Raises AlertNotTakenError too."""
     made: list[Outcome] = []
-    fetcher = PoliteFetcher()
-    fetch = in_folder(chosen.norms) if chosen.norms else in_the_net(fetcher, madrid_today())
+    fetcher = PoliteFetcher(services.settings.clara_public_url or "")
+    gazette = BoeClient(services.settings.boe_base_url)
+    fetch = in_folder(chosen.norms) if chosen.norms else looking(in_the_net(fetcher, gazette, madrid_today()))
 
     def work() -> Outcome:
         outcome = check_drift(services, chosen, fetch, _silent if as_json else say, progress)
@@ -80,12 +85,23 @@ def run(
         code = recorded(services, JOB, str(chosen), work, say=say)
     finally:
         fetcher.close()
+        gazette.close()
     for outcome in made:
         if as_json:
             say(json.dumps(outcome.report, ensure_ascii=False))
         if webhook:
-            post_alert(webhook, outcome.report)
+            _post(webhook, dict(outcome.report))
     return code
+
+
+def _post(webhook: str, document: dict[str, Any], wait: Callable[[float], None] = sleep) -> None:
+    """Post a report, again after a failure: receivers that restart are back after seconds. Raises AlertNotTakenError."""
+    for pause in PAUSES:
+        try:
+            return post_alert(webhook, document)
+        except AlertNotTakenError:
+            wait(pause)
+    return post_alert(webhook, document)
 
 
 def _silent(_line: str) -> None:
@@ -179,7 +195,7 @@ class _Look:
     def _compared(self, source: RegisteredSource, live: Norm | str) -> Looked:
         served = self._snapshots.served(source.id)
         if served is None:
-            return Looked(source, "new", f"nothing is served of it; run `scripts/run_ingestion.py --source {source.id}`")
+            return Looked(source, "new", f"nothing is served of it; run `clara ingest --source {source.id}`")
         found = tuple((finding, self._radius(source, finding, live)) for finding in _drift(source, served, live))
         missing = _absent(self._procedures, live) if isinstance(live, Norm) else ()
         if not any(finding.weight == "substantive" for finding, _ in found):

@@ -1,6 +1,6 @@
 """The errors whose message tells a person what to mend."""
 
-from clara.adapters.notifying import AlertFailedError
+from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
@@ -75,7 +75,7 @@ MENDABLE = (
     UnknownTurnError,
     UnsuitableServerError,
     WatchError,
-    AlertFailedError,
+    AlertNotTakenError,
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,

@@ -1,21 +1,35 @@
 """Deciding what was found: showing it, accepting it with the corrections of facts that follow, rejecting it for a reason."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clara.adapters.postgres.findings import Draft, KeptFinding, PostgresFindings, Settled
 from clara.bootstrap import Services
 from clara.ingestion.drift import Finding, proposal
 from clara.jobs.drift_report import finding_lines
+from clara.jobs.ingesting import INDEX_FAULTS
+from clara.jobs.settling import PROFILE, settle
 from clara.knowledge.figures import Figure, figure_from
+from clara.knowledge.law.passages import LAW_CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revising import Revision, fact_digest
 
 Say = Callable[[str], None]
-ACTOR = "cli"
 # Lines of a terminal: more than any difference has.
 _ALL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides: a role, never a person; why; and whether the process may load the model that embeds what changed."""
+
+    role: str = "cli"
+    reason: str | None = None
+    embeds: bool = True
+
+
+AT_THE_COMMAND_LINE = Decider()
 
 
 class MissingReasonError(Exception):
@@ -55,7 +69,7 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def accept(
-    services: Services, number: int, *, keep_facts: bool, say: Say, actor: str = ACTOR, reason: str | None = None
+    services: Services, number: int, *, keep_facts: bool, say: Say, by: Decider = AT_THE_COMMAND_LINE
 ) -> Settled:
     """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
@@ -63,26 +77,44 @@ def accept(
     """
     store = PostgresFindings(services.engine.get())
     drafts = [] if keep_facts else list(_drafts(services, store.find(number), say))
-    settled = store.accept(number, drafts, actor, reason)
+    settled = store.accept(number, drafts, by.role, by.reason)
     say(_said(settled))
+    if settled.snapshot == "served" and settled.finding.kind == "article":
+        _index(services, settled.finding.source_id, say, by)
     if settled.drafts:
         names = ", ".join(draft.fact_id for draft in drafts)
         say(f"{len(settled.drafts)} corrected facts wait as drafts: {names}. Run `clara publish`.")
     return settled
 
 
-def reject(services: Services, number: int, reason: str, say: Say, actor: str = ACTOR) -> Settled:
+def _index(services: Services, norm: str, say: Say, by: Decider) -> None:
+    """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
+    store = services.passages(services.profile(PROFILE), services.filling(LAW_CORPUS))
+    if not store.stored(LAW_CORPUS, norm).passages:
+        return
+    if not by.embeds:
+        say(f"{norm} is searched by its new wording after `clara ingest --source {norm}`.")
+        return
+    try:
+        done = settle(services, norm)
+    except INDEX_FAULTS as error:
+        say(f"{norm} is not searched by its new wording yet ({error}); run `clara ingest --source {norm}`")
+    else:
+        say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
+
+
+def reject(services: Services, number: int, reason: str, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
-    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), actor)
+    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), by.role)
     say(_said(settled))
     return settled
 
 
 def _said(settled: Settled) -> str:
     states = {
-        "served": "its new state is served now; ingest it so that the law is searched as it is",
+        "served": "its new state is served now",
         "rejected": "its new state is rejected and not found again",
         "waiting": "its new state waits for the other findings",
     }
