@@ -201,7 +201,7 @@ def test_an_erased_message(services: Services) -> None:
     turn = record(services, "¿Qué es el padrón?")
     with services.engine.get().begin() as connection:
         connection.execute(text("update inbox set body = null where id = :turn"), {"turn": turn})
-    assert set(replay(services, turn)) == {"turn", "then"}
+    assert set(replay(services, turn)) == {"turn", "then", "citations"}
     with services.engine.get().begin() as connection:
         connection.execute(text("delete from inbox where id = :turn"), {"turn": turn})
     with pytest.raises(UnknownTurnError, match=f"there is no turn {turn};"):

@@ -49,7 +49,7 @@ def database(server: EmbeddedServer, template: str) -> Iterator[str]:
 def wired(url: str | None, **settings: object) -> Iterator[Services]:
     """Give services with the knowledge and the model that all of them share."""
     services = Services(Settings(**settings), url)
-    services.knowledge, services.embedder = KNOWLEDGE, EMBEDDER
+    services.released, services.embedder = KNOWLEDGE, EMBEDDER
     yield services
     services.close()
 

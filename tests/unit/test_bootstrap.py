@@ -31,7 +31,7 @@ KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a second or two: once is 
 def services_of(*parts: object, **named: object) -> Services:
     """Build services that share the knowledge."""
     services = Services(*parts, **named)
-    services.knowledge = KNOWLEDGE
+    services.released = KNOWLEDGE
     return services
 
 

@@ -75,9 +75,9 @@ class Edition:
         physical = self.version.corpora.get(name)
         if physical is None:
             return self._services.standing(name)
-        held = self._services.standing(physical)
+        held = self._services.itself(physical)
         # A version that was dropped under a question that takes that long is no reason to find nothing.
-        return held if held.version is not None or physical == name else self._services.standing(name)
+        return held if held.version is not None else self._services.standing(name)
 
     def _by_model(self, build: Callable[[Embedder], Retrieve]) -> Retrieve:
         return self._services.by_served_model(build, self.standing)
@@ -85,13 +85,14 @@ class Edition:
     def _build_retriever(self) -> Retrieve:
         """Assemble the chain that the flags ask for; a part that is off is not built."""
         services = self._services
-        if not (services.settings.rag_enabled and services.database_url):
-            hybrid_tier = _out(services.outage) if services.settings.rag_enabled else None
-            return self._finished(self._wrapped(self._tiers(hybrid_tier), services.embedder.get()))
-        return self._finished(self._by_model(self._build_chain))
+        searched = services.settings.rag_enabled and services.database_url is not None
+        left_out = _out(services.outage) if services.settings.rag_enabled else None
 
-    def _build_chain(self, embedder: Embedder) -> Retrieve:
-        return self._wrapped(self._tiers(self._hybrid_tier(embedder)), embedder)
+        def build(embedder: Embedder) -> Retrieve:
+            return self._wrapped(self._tiers(self._hybrid_tier(embedder) if searched else left_out), embedder)
+
+        # Where keywords alone answer, too, what is remembered belongs to the corpus that is served.
+        return self._finished(self._by_model(build) if services.database_url else build(services.embedder.get()))
 
     def _tiers(self, hybrid_tier: Tier | None) -> Retrieve:
         chain = [*([hybrid_tier] if hybrid_tier else []), self._keyword_tier(), self._directory_tier()]

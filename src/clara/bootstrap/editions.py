@@ -84,7 +84,7 @@ class AsServed:
         services = self._services
         released = services.released.get()
         if standing is None or standing.publication is None:
-            return Version(released, flagged=services.flagged)
+            return Version(released, {CORPUS: standing.physical} if standing else {}, flagged=services.flagged)
         held = services.revisions().of(services.publications().revisions(standing.publication))
         knowledge, done = laid_over(released, held)
         for lost in done.lost:

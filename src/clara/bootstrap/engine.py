@@ -97,10 +97,17 @@ class Engine:
 
     def standing(self, corpus: str) -> Standing:
         """Give what stands behind a name, in one exchange; while the database is away what stood there when last seen."""
-        held = self.versions.get().standing(corpus) if self.database_url else None
+        return self._seen(f"behind {corpus}", corpus, lambda: self.versions.get().standing(corpus))
+
+    def itself(self, corpus: str) -> Standing:
+        """Give the same of a corpus itself, whatever stands behind its name."""
+        return self._seen(f"itself {corpus}", corpus, lambda: self.versions.get().itself(corpus))
+
+    def _seen(self, key: str, corpus: str, look: Callable[[], Standing | None]) -> Standing:
+        held = look() if self.database_url else None
         if held is None:
-            return self._last_standing.get(corpus, Standing(corpus))
-        self._last_standing[corpus] = held
+            return self._last_standing.get(key, Standing(corpus))
+        self._last_standing[key] = held
         return held
 
     def served_model(self, corpus: str) -> str:

@@ -131,7 +131,8 @@ class Wrappers:
             return retrieve
         embedder = embedder or self._engine.embedder.get()
         versions = self._engine.versions.get()
-        return cached(retrieve, self._result_memory(embedder.dimensions), embedder, versions.current)
+        # Whoever gets here asks a corpus itself: the name was resolved before.
+        return cached(retrieve, self._result_memory(embedder.dimensions), embedder, versions.version_of)
 
     def _result_memory(self, dimensions: int) -> ResultMemory:
         """Build the memory. Its keys are made with the pseudonyms' secret, or, in one process alone, with one of its own."""

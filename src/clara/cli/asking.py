@@ -2,6 +2,7 @@
 
 import json
 import sys
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,36 @@ from clara.cli.running import FINDINGS, read_settings, running, say, showing
 
 @click.command()
 @click.argument("question")
+@click.option("--as-of", "day", type=click.DateTime(["%Y-%m-%d"]), help="Answer as at the end of this day (2026-04-25).")
 @click.option("--json", "as_json", is_flag=True, help="Print status, tier, language, text, citations and timings.")
-def ask(question: str, *, as_json: bool) -> None:
+def ask(question: str, *, day: datetime | None, as_json: bool) -> None:
     """Ask QUESTION as a person would, and print the reply."""
     from clara.jobs.asking import ask as put
     from clara.jobs.preparing import services_or_outage
 
-    with running(), services_or_outage(read_settings(), say) as services:
-        reply = put(services, question)
+    with running():
+        if day is not None:
+            reply = _asked_as_of(question, day.date())
+        else:
+            with services_or_outage(read_settings(), say) as services:
+                reply = put(services, question)
         click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+def _asked_as_of(question: str, day: date) -> dict[str, Any]:
+    from clara.jobs.asking import ask_as_of
+    from clara.jobs.preparing import running_services
+    from clara.jobs.remembering import recorded_since
+    from clara.knowledge.placing import madrid_today
+
+    if day > madrid_today():
+        raise click.UsageError(f"--as-of {day} is a day to come; give one up to today.")
+    with running_services(read_settings(), say) as services:
+        since = recorded_since(services)
+        say(f"as of {day.day} {day:%B %Y}; versions are recorded from {since.day} {since:%B %Y} on")
+        if since.date() > day:
+            say("What was recorded later counts as it was recorded first, where it says that it held on that day.")
+        return ask_as_of(services, question, day)
 
 
 @click.command()

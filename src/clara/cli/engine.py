@@ -103,9 +103,10 @@ def stats(*, as_json: bool) -> None:
 @click.argument("question", required=False)
 @click.option("--corpus", "name", default="clara", show_default=True, help="The corpus to search.")
 @click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
+@click.option("--replay", "again", is_flag=True, help="With --turn: answer its message again on the evidence of its time.")
 @click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def explain(*, question: str | None, name: str, turn: int | None, plan: bool, as_json: bool) -> None:
+def explain(*, question: str | None, name: str, turn: int | None, as_json: bool, **chosen: bool) -> None:
     """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
     from clara.jobs.explaining import explain as look
     from clara.jobs.explaining import page, replay
@@ -113,6 +114,11 @@ def explain(*, question: str | None, name: str, turn: int | None, plan: bool, as
 
     if (question is None) == (turn is None):
         raise click.UsageError("Give either a QUESTION or --turn ID.")
+    if chosen["again"] and turn is None:
+        raise click.UsageError("--replay needs --turn ID.")
     with running(), services_or_outage(read_settings(), say) as services:
-        told: dict[str, Any] = replay(services, turn) if turn is not None else look(services, str(question), name, plan=plan)
+        if turn is not None:
+            told: dict[str, Any] = replay(services, turn, again=chosen["again"])
+        else:
+            told = look(services, str(question), name, plan=chosen["plan"])
         click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,9 +24,7 @@ ALONE = "Give one of --undo, --list, --withdraw and --dry-run, or none."
 @click.option("--list", "listed", is_flag=True, help="Show the versions there are.")
 @click.option("--withdraw", metavar="FACT", help="Take back the corrections of this fact; publish to serve it so.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def publish(
-    *, dry_run: bool, skip_answers: bool, by: str, back: bool, listed: bool, withdraw: str | None, as_json: bool
-) -> None:
+def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
     """Serve what data/ and the corrections say, if it passes the evaluation and makes nothing worse.
 
     Whoever asks meanwhile is answered from the served version. Exit codes: 0 served, or nothing to publish; 1 refused; 2 could
@@ -35,13 +33,13 @@ def publish(
     from clara.jobs.preparing import running_services
     from clara.jobs.publishing import Choosing
 
-    if sum((dry_run, back, listed, withdraw is not None)) > 1:
+    if sum((chosen["dry_run"], back, listed, withdraw is not None)) > 1:
         raise click.UsageError(ALONE)
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         if listed:
             _list(services, as_json=as_json)
             return
-        done = _acted(services, Choosing(by, skip_answers, dry_run), withdraw, back=back)
+        done = _acted(services, Choosing(**chosen), withdraw, back=back)
         if as_json:
             click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
         sys.exit(done.exit_code)

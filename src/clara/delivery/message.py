@@ -1,6 +1,6 @@
 """The values of delivery."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -99,12 +99,18 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn as it was recorded. `text` is the message, None once it was erased or where it had none."""
+    """A turn as it was recorded. `text` is the message, None once it was erased or where it had none.
+
+    `citations` are JSON; `begun_at` is when it began to be answered, None where nobody asked for it.
+    """
 
     status: str
     tier: str | None
     trace: Mapping[str, Any]
     text: str | None
+    language: str = ""
+    citations: Sequence[Mapping[str, Any]] = ()
+    begun_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

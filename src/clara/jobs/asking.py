@@ -1,11 +1,19 @@
 """Asking one question on the command line, through the journey of a message."""
 
 from dataclasses import asdict
+from datetime import date
 from typing import Any
 
 from clara.bootstrap import Services
 from clara.conversation.journey import converse
 from clara.conversation.message import Message
+from clara.jobs.remembering import end_of, speaking_as_of
+
+
+def ask_as_of(services: Services, question: str, day: date) -> dict[str, Any]:
+    """Give the reply as it would have been at the end of a day. Raises NothingRecordedError, StoreUnavailableError."""
+    with speaking_as_of(services, end_of(day)) as then:
+        return ask(then, question)
 
 
 def ask(services: Services, question: str) -> dict[str, Any]:

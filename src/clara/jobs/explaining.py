@@ -10,6 +10,7 @@ from clara.bootstrap.engine import Engine
 from clara.conversation.journey import EVIDENCE, read
 from clara.conversation.message import Message, Turn
 from clara.delivery.message import StoredTurn
+from clara.jobs.replaying import answered_again, cited_then, lines_of
 from clara.jobs.searching import Asking, asked
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query
@@ -49,12 +50,18 @@ def told_of(found: Found) -> dict[str, Any]:
     }
 
 
-def replay(services: Services, turn: int) -> dict[str, Any]:
-    """Show the stored trace of a turn beside what the same message finds now. Raises UnknownTurnError."""
+def replay(services: Services, turn: int, *, again: bool = False) -> dict[str, Any]:
+    """Show the stored trace of a turn and what it cited, as it was served then, beside what the same message finds now.
+
+    With `again`, the message is answered once more from the evidence of its time. Raises UnknownTurnError.
+    """
     stored: StoredTurn | None = services.desk().turn(turn) if turn <= LARGEST_TURN else None
     if stored is None:
         raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
     told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}
+    told["citations"] = cited_then(services, stored)
+    if again:
+        told["again"] = answered_again(services, stored)
     question = read(Turn(Message(stored.text)), services.tools.get()).question
     if any(character.isalnum() for character in question):
         told["now"] = explain(services, question, CORPUS, plan=False)
@@ -66,6 +73,7 @@ def page(told: Mapping[str, Any]) -> str:
     if "turn" in told:
         then = told["then"]
         lines = [f"turn {told['turn']}, then: {then['status']} by {then['tier']}", *_search(then["trace"])]
+        lines += lines_of(told)
         return "\n".join([*lines, "", "now: ", page(told["now"])]) if "now" in told else "\n".join(lines)
     lines = [f"{told['status']} by {told['tier']}"]
     for name in ("outages", "failures", "relaxed"):

@@ -22,6 +22,7 @@ from clara.jobs.ingesting import NothingChosenError
 from clara.jobs.knowing import UnknownProcedureError
 from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
+from clara.jobs.remembering import NothingRecordedError
 from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.searching import BatchError
 from clara.jobs.watching import WatchError
@@ -52,6 +53,7 @@ MENDABLE = (
     MessagesUnavailableError,
     MetricsUnavailableError,
     NameTakenError,
+    NothingRecordedError,
     NothingToUndoError,
     ProfileError,
     ServedChangedError,

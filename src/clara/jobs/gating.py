@@ -78,13 +78,14 @@ class Verdict:
 
 
 class Gate:
-    """Asks versions the questions of the evaluation, with whole answers too or without."""
+    """Asks versions the questions of the evaluation, with whole answers too or without; `category` keeps it to a few."""
 
-    def __init__(self, services: Services, say: Say, progress: Progress, *, answers: bool) -> None:
+    def __init__(self, services: Services, say: Say, progress: Progress, *, answers: bool, category: str | None = None) -> None:
         self._services = services
         self._say = say
         self._progress = progress
         self._answers = answers
+        self._category = category
         self._embedder: Lazily[Embedder] = Lazily(lambda: OnceEmbedder(services.embedder.get()))
 
     def held_against(self, before: ServedVersion, held: Knowledge, staged: Version) -> Verdict:
@@ -106,7 +107,7 @@ class Gate:
         short: list[str] = []
         wrong: dict[str, frozenset[str]] = {}
         for tier in TIERS:
-            done = evaluate(services, Choice(tier), None, say, self._progress)
+            done = evaluate(services, Choice(tier, category=self._category), None, say, self._progress)
             short += [f"{tier} {each}" for each in done.shortfalls]
             wrong[tier] = frozenset(outcome.question.id for outcome in done.outcomes if not outcome.right)
         if self._answers:

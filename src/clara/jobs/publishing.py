@@ -10,24 +10,23 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from clara.adapters.postgres.publications import PostgresPublications, Publication, ServedVersion, target_of_undo
 from clara.bootstrap import Services, Version
 from clara.bootstrap.knowledge import Knowledge, laid_over
 from clara.ingestion.journey import ingest
 from clara.ingestion.planning import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
+from clara.jobs.copying import copying
 from clara.jobs.gating import Gate, Verdict, mark
 from clara.jobs.outcome import Outcome
 from clara.jobs.preparing import patient_embedder
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.revising import Revised
-from clara.retrieval.ports import Embedder
-from clara.retrieval.remembered import RememberingEmbedder, digest_of
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
+# Holds a staged version against the served one and what that knows.
+Judge = Callable[[ServedVersion, Knowledge, Version], Verdict]
 
 
 class BusyPublishingError(Exception):
@@ -70,15 +69,17 @@ class Wanted:
         return [revision.id for revision in self.done.applied]
 
 
-def publish(services: Services, chosen: Choosing, say: Say, progress: Progress) -> Outcome:
+def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, judge: Judge | None = None) -> Outcome:
     """Stage what is wanted, try it, and serve it if nothing got worse; exit code 1 when it is refused, drafts stay drafts.
 
-    Repeating it changes nothing. Raises DataError naming what is wrong with corrections, BusyPublishingError,
-    ServedChangedError, EmbedderUnavailableError, StoreUnavailableError; then what is served is as it was.
+    `judge` stands in for the gate of the evaluation, to try out everything around it. Repeating it changes nothing. Raises
+    DataError naming what is wrong with corrections, BusyPublishingError, ServedChangedError, EmbedderUnavailableError,
+    StoreUnavailableError; then what is served is as it was.
     """
     if chosen.dry_run:
         return _told(wanted(services), say, "dry run")
     publications = services.publications()
+    judge = judge or Gate(services, say, progress, answers=not chosen.skip_answers).held_against
     with _alone(publications):
         clear(services, say)
         what = wanted(services)
@@ -87,7 +88,7 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress) 
         _told(what, say, "staged")
         with _staged(services, what, say, progress) as staged:
             started = perf_counter()
-            verdict = _verdict(services, what, staged, chosen, say, progress)
+            verdict = _verdict(services, what, staged, judge)
             seconds = round(perf_counter() - started, 1)
             gate = {**verdict.as_json(), "by": chosen.by, "of": mark(services, staged.physical)}
             say("\n".join(verdict.lines()))
@@ -194,7 +195,7 @@ def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> I
     try:
         embedder = services.filling(what.before.physical)
         store = services.passages(embedder=embedder)
-        known = _known(services, what, embedder)
+        known = copying(services, what.before.physical, what.knowledge.passages, embedder)
         say(str(ingest(staged.physical, what.knowledge.passages, store, known, progress=progress)))
         yield staged
     finally:
@@ -203,22 +204,9 @@ def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> I
             services.passages().drop(staged.physical)
 
 
-def _known(services: Services, what: Wanted, embedder: Embedder) -> Embedder:
-    """Give what embeds only what changed: the vectors of all other texts are those that are served."""
-    held = services.passages(embedder=embedder).vectors(what.before.physical, [one.id for one in what.knowledge.passages])
-    changed = {passage.id for passage in what.plan.write}
-    known = {
-        digest_of(passage.indexed_text, "passage"): np.array(held[passage.id], np.float32)
-        for passage in what.knowledge.passages
-        if passage.id in held and passage.id not in changed
-    }
-    return RememberingEmbedder(services.passage_embedder(embedder), known)
-
-
-def _verdict(services: Services, what: Wanted, staged: Publication, chosen: Choosing, say: Say, progress: Progress) -> Verdict:
+def _verdict(services: Services, what: Wanted, staged: Publication, judge: Judge) -> Verdict:
     held, _ = laid_over(services.released.get(), services.revisions().of(what.before.revisions))
-    gate = Gate(services, say, progress, answers=not chosen.skip_answers)
-    return gate.held_against(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
+    return judge(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
 
 
 def _told(what: Wanted, say: Say, state: str) -> Outcome:

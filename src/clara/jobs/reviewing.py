@@ -68,9 +68,7 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"`clara review accept {entry['id']}` or `clara review reject {entry['id']} --reason ...`"
 
 
-def accept(
-    services: Services, number: int, *, keep_facts: bool, say: Say, by: Decider = AT_THE_COMMAND_LINE
-) -> Settled:
+def accept(services: Services, number: int, *, keep_facts: bool, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
     """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
     With `keep_facts` all of them are. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError.

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Any, Final
 
 import structlog
@@ -121,14 +122,13 @@ class PostgresDesk:
 
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a recorded turn with the message that it answered; None when there is none."""
-        wanted = (
-            select(turns.c.status, turns.c.tier, turns.c.trace, inbox.c.body)
-            .join(inbox, inbox.c.id == turns.c.inbox_id)
-            .where(turns.c.inbox_id == inbox_id)
-        )
+        wanted = select(turns, inbox.c.body).join(inbox, inbox.c.id == turns.c.inbox_id).where(turns.c.inbox_id == inbox_id)
         with outages(), self._at_once.connect() as connection:
             row = connection.execute(wanted).one_or_none()
-        return StoredTurn(row.status, row.tier, row.trace, row.body) if row else None
+        if row is None:
+            return None
+        begun_at = row.created_at - timedelta(milliseconds=row.total_ms)
+        return StoredTurn(row.status, row.tier, row.trace, row.body, row.language, tuple(row.citations), begun_at)
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         """Give the parts that still have to be sent, in order. Raises UnsealableError when the address cannot be read."""

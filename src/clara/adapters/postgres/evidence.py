@@ -51,6 +51,12 @@ class PostgresEvidence:
             earliest: datetime | None = connection.scalar(first)
         return earliest
 
+    def recorded(self, name: str) -> frozenset[str]:
+        """Give the ids of all passages that were ever served under a name."""
+        wanted = select(evidence_versions.c.passage_id).where(evidence_versions.c.corpus == name).distinct()
+        with outages(), self._engine.connect() as connection:
+            return frozenset(connection.scalars(wanted))
+
     def as_of(self, name: str, moment: datetime) -> list[Known]:
         """Give what was served under a name at a moment, by passage id."""
         with outages(), self._engine.connect() as connection:

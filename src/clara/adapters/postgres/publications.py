@@ -18,6 +18,7 @@ from clara.retrieval.standing import version_name
 
 # Any constant: one process publishes at a time.
 PUBLISHING: Final = 5_305_005
+COPYING: Final = 5_305_006
 # Versions that can be gone back to. Each takes as much room as what is served.
 KEPT: Final = 3
 
@@ -157,6 +158,22 @@ class PostgresPublications:
                 yield alone
             finally:
                 # The lock is the session's: closing it, instead of handing it to the pool, releases it whatever happened.
+                connection.invalidate()
+
+    def abandoned(self, name: str) -> list[str]:
+        """Name the copies of a corpus that were left behind by processes that died."""
+        with outages(), self._engine.connect() as connection:
+            return list(connection.scalars(statement("abandoned_copies"), {"name": name, "copying": COPYING}))
+
+    @contextmanager
+    def using(self, copy: str) -> Iterator[None]:
+        """Keep a copy from being taken for one that was left behind, as long as this process lives."""
+        with outages(), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            connection.execute(text("select pg_advisory_lock(:copying, hashtext(:copy))"), {"copying": COPYING, "copy": copy})
+            try:
+                yield
+            finally:
                 connection.invalidate()
 
     @contextmanager

@@ -1,6 +1,6 @@
 """The extractive writer: the best facts, short, each with its mark, source and date. No AI service."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from clara.conversation.message import Citation
 from clara.conversation.writing.framing import (
@@ -10,6 +10,7 @@ from clara.conversation.writing.framing import (
     Shape,
     Written,
     citation_of,
+    is_flagged,
     is_secondary,
     shown_date,
 )
@@ -24,6 +25,7 @@ NEAR = 0.6
 # Editors put the fact that most people need first: what that is worth against the fused score of 0..1.8.
 FIRST_FACT = 0.3
 # An answer is first tried with every warning.
+TERSE = Shape(quotes=True, cautioned=True, brief=True, terse=True)
 SHAPES = (Shape(quotes=True, cautioned=True), Shape(quotes=True, cautioned=True, brief=True))
 
 
@@ -73,13 +75,21 @@ class ExtractiveWriter:
         fewer = _fewer(chosen, hits[0])
         alone = [[hit] for hit in hits if hit.passage.document_id == chosen[0].passage.document_id]
         too_long: list[tuple[str, tuple[Citation, ...]]] = []
-        for shape in SHAPES:
-            for facts in (*fewer, *alone):
-                text, citations = self._compose(self.framing.limited(facts), language, shape)
-                if len(text) <= room:
-                    return text, citations
-                too_long.append((text, citations))
+        for shape, facts in self._attempts(fewer, alone):
+            text, citations = self._compose(self.framing.limited(facts), language, shape)
+            if len(text) <= room:
+                return text, citations
+            too_long.append((text, citations))
         return min(too_long, key=lambda written: len(written[0]))
+
+    def _attempts(self, fewer: list[list[Hit]], alone: list[list[Hit]]) -> Iterator[tuple[Shape, list[Hit]]]:
+        """Give what to try to say, and how, the best first."""
+        best = fewer[-1]
+        for shape in SHAPES:
+            yield from ((shape, facts) for facts in fewer)
+            if shape is SHAPES[0] and any(is_flagged(hit.passage) for hit in self.framing.limited(best)):
+                yield TERSE, best  # a warning is never what costs the fact that was asked for
+            yield from ((shape, facts) for facts in alone)
 
     def _compose(self, chosen: Sequence[Hit], language: str, shape: Shape) -> tuple[str, tuple[Citation, ...]]:
         cited = [(citation_of(number, hit.passage), hit.passage) for number, hit in enumerate(chosen, 1)]

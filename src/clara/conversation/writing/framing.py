@@ -42,12 +42,14 @@ class Shape:
     """What an answer looks like.
 
     `quotes` says that facts are quoted in Spanish, `cautioned` that those without an official source are introduced as such,
-    `brief` that there is no room to say of a day that it is long ago.
+    `brief` that there is no room to say of a day that it is long ago, `terse` that there is hardly any: what is in doubt is
+    said in few words, and takes the place of the advice to check.
     """
 
     quotes: bool = False
     cautioned: bool = False
     brief: bool = False
+    terse: bool = False
 
 
 class Framing:
@@ -107,7 +109,7 @@ class Framing:
             "\n".join(self._warnings(cited, language, shape)),
             "\n".join(self._sources(cited, language, shape)),
             self.texts.say(language, "spanish_quotes") if shape.quotes else "",
-            f"_{self.texts.say(language, 'verify')}_",
+            "" if shape.terse else f"_{self.texts.say(language, 'verify')}_",
         ]
         return "\n\n".join(part for part in parts if part)
 
@@ -125,7 +127,7 @@ class Framing:
         return [
             self.texts.say(
                 language,
-                f"caution_{doubt}",
+                f"caution_{doubt}_short" if doubt == "flagged" and shape.terse else f"caution_{doubt}",
                 marks=" ".join(marks),
                 **({"date": shown_date(last_day, language)} if last_day else {}),
             )
@@ -151,9 +153,14 @@ class Framing:
 def doubts_of(passage: Passage) -> list[tuple[str, str]]:
     """Name what a person should know before relying on a fact: "secondary", "flagged", "ends" with its last day."""
     metadata = passage.metadata
-    known = {"secondary": is_secondary(passage), "flagged": bool(metadata.get(FLAGGED))}
+    known = {"secondary": is_secondary(passage), "flagged": is_flagged(passage)}
     ends = [("ends", str(metadata["valid_until"]))] if metadata.get("valid_until") else []
     return [*((doubt, "") for doubt, held in known.items() if held), *ends]
+
+
+def is_flagged(passage: Passage) -> bool:
+    """Whether a fact is in doubt, because what it rests on has changed, or may have."""
+    return bool(passage.metadata.get(FLAGGED))
 
 
 def is_secondary(passage: Passage) -> bool:

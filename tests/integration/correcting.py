@@ -1,0 +1,74 @@
+"""Correcting facts and publishing them, for tests: the fee of the NIE, raised."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import text
+
+from clara.adapters.postgres.publications import ServedVersion
+from clara.bootstrap import Knowledge, Services, Version
+from clara.conversation.journey import converse
+from clara.conversation.message import Message, Reply
+from clara.jobs.gating import Measured, Verdict
+from clara.jobs.outcome import Outcome
+from clara.jobs.publishing import Choosing, publish
+from clara.knowledge.procedure import Fact
+from clara.knowledge.revising import Revision, fact_digest, fact_document
+
+FEE, QUESTION = "nie-cuantias-01", "¿Cuánto cuesta el NIE?"
+OLD, NEW = "9,84 €", "10,84 €"
+NOTHING_WORSE = Verdict(Measured(), Measured())
+
+
+def fact_of(services: Services, name: str = FEE) -> Fact:
+    procedures = services.released.get().catalogue.procedures.values()
+    return next(fact for one in procedures for fact in one.facts if fact.id == name)
+
+
+def raised(services: Services, euros: str = NEW) -> Revision:
+    """Give the correction that raises the fee."""
+    document = fact_document(fact_of(services))
+    value = float(euros.removesuffix(" €").replace(",", "."))
+    values = [{**one, "value": value} if one["kind"] == "amount" else one for one in document["values"]]
+    fields = {"text": document["text"].replace(OLD, euros), "values": values}
+    return Revision(0, FEE, fields, fact_digest(fact_of(services)), "the fee was raised", "test")
+
+
+def draft(services: Services, euros: str = NEW) -> int:
+    return services.revisions().draft(raised(services, euros))
+
+
+def judged_well(_before: ServedVersion, _held: Knowledge, _staged: Version) -> Verdict:
+    return NOTHING_WORSE
+
+
+def run_publish(services: Services, judge: Any = judged_well, said: list[str] | None = None, **chosen: Any) -> Outcome:
+    lines = said if said is not None else []
+    return publish(services, Choosing(**chosen), lines.append, lambda _done, _total: None, judge)
+
+
+def answered(services: Services, question: str = QUESTION) -> Reply:
+    return converse(Message(question), services.tools.get())
+
+
+def rows(services: Services, sql: str, **values: object) -> list[tuple[Any, ...]]:
+    with services.engine.get().begin() as connection:
+        return [tuple(row) for row in connection.execute(text(sql), values)]
+
+
+def run_sql(services: Services, *statements: str, **values: object) -> None:
+    with services.engine.get().begin() as connection:
+        for sql in statements:
+            connection.execute(text(sql), values)
+
+
+def corpora_of(services: Services) -> list[str]:
+    return [name for (name,) in rows(services, "select name from corpora order by name")]
+
+
+def states(services: Services) -> list[tuple[int, str]]:
+    return [(number, state) for number, state in rows(services, "select id, state from publications order by id")]
+
+
+def texts_of(passages: Iterable[Any]) -> dict[str, str]:
+    return {passage.id: passage.text for passage in passages}

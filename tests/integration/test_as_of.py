@@ -1,0 +1,230 @@
+"""Answering as of the past: what was served is recorded with every change, and spoken again on the day it was served."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.integration.correcting import (
+    FEE,
+    NEW,
+    OLD,
+    QUESTION,
+    answered,
+    corpora_of,
+    draft,
+    rows,
+    run_publish,
+    run_sql,
+    texts_of,
+)
+from tests.integration.wired import CommandLine, wired
+
+from clara.adapters.postgres.inbox import PostgresInbox
+from clara.bootstrap import Services
+from clara.delivery.message import Incoming
+from clara.delivery.splitting import split
+from clara.ingestion.journey import ingest
+from clara.jobs.asking import ask_as_of
+from clara.jobs.copying import copied
+from clara.jobs.explaining import page, replay
+from clara.jobs.publishing import undo
+from clara.jobs.remembering import NothingRecordedError, end_of, known_then, recorded_since
+from clara.jobs.working import answer
+from clara.knowledge.placing import madrid_today
+from clara.retrieval.passage import Passage
+from clara.retrieval.profile import Profile
+
+DAYS = 10
+SERVED = """select passage_id, digest from evidence_versions where corpus = 'clara' and known_until is null order by 1"""
+HELD = "select id, digest from passages where corpus = :corpus order by 1"
+
+
+@pytest.fixture
+def opened(knowledge_url: str) -> Iterator[Callable[..., Services]]:
+    with ExitStack() as stack:
+        yield lambda **settings: stack.enter_context(wired(knowledge_url, **settings))
+
+
+@pytest.fixture
+def services(opened: Callable[..., Services]) -> Services:
+    return opened()
+
+
+def age(services: Services, days: int = DAYS) -> None:
+    """Let everything that was recorded have been recorded so many days earlier."""
+    moved = """update evidence_versions set known_from = known_from - make_interval(days => :days),
+                                            known_until = known_until - make_interval(days => :days)"""
+    run_sql(services, moved, days=days)
+
+
+def said_to_hold(services: Services, name: str, field: str, day: str) -> None:
+    """Let what was recorded of a fact say from when, or until when, it holds."""
+    changed = """update evidence_versions
+                    set content = jsonb_set(content, array['metadata', :field], to_jsonb(cast(:day as text)))
+                  where passage_id = :name"""
+    run_sql(services, changed, name=name, field=field, day=day)
+
+
+def recorded(services: Services, name: str = FEE) -> list[tuple[str, bool]]:
+    sql = """select content ->> 'text', known_until is null from evidence_versions
+              where corpus = 'clara' and passage_id = :name order by known_from"""
+    return [(text, current) for text, current in rows(services, sql, name=name)]
+
+
+def test_every_change_of_what_is_served_is_recorded(services: Services) -> None:
+    """A first load, a publication, its undoing and a corrected passage: the open versions are always what is served."""
+    assert rows(services, SERVED) == rows(services, HELD, corpus="clara")
+    draft(services)
+    run_publish(services)
+    assert rows(services, SERVED) == rows(services, HELD, corpus="clara@2")
+    assert [(NEW in text, current) for text, current in recorded(services)] == [(False, False), (True, True)]
+    undo(services, lambda _line: None)
+    assert rows(services, SERVED) == rows(services, HELD, corpus="clara")
+    assert [(NEW in text, current) for text, current in recorded(services)] == [(False, False), (True, False), (False, True)]
+    assert len(recorded(services, "nie-plazos-01")) == 1
+    spans = """select count(*) from evidence_versions a join evidence_versions b using (corpus, passage_id)
+                where a.known_from < b.known_from and (a.known_until is null or a.known_until > b.known_from)"""
+    assert rows(services, spans) == [(0,)]
+
+
+def test_the_law_is_recorded_and_corpora_of_ones_own_are_not(services: Services) -> None:
+    """What is loaded as `law` has its versions; what an operator loads is their own matter; what is staged is not served."""
+    one = Passage("a1", "law", "normativa", "BOE-A-2015-10565", "a1", ("Ley",), "Artículo uno.", "es")
+
+    def load(corpus: str, *passages: Passage) -> None:
+        ingest(corpus, passages, services.passages(Profile(name="prose")), services.memorising_embedder())
+
+    for corpus in ("law", "mine", "law@9"):
+        load(corpus, one)
+    assert rows(services, "select corpus, passage_id from evidence_versions where corpus <> 'clara'") == [("law", "a1")]
+    load("law")
+    assert rows(services, "select count(*) from evidence_versions where corpus = 'law' and known_until is null") == [(0,)]
+
+
+def test_answering_as_of_a_day(services: Services) -> None:
+    """The fee of that day is told, today the new one; the copy that was searched is gone."""
+    age(services)
+    draft(services)
+    run_publish(services)
+    today = madrid_today()
+    assert OLD in ask_as_of(services, QUESTION, today - timedelta(days=5))["text"]
+    assert NEW in ask_as_of(services, QUESTION, today)["text"]
+    assert NEW in answered(services).text
+    assert corpora_of(services) == ["clara", "clara@2"]
+
+
+def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Services) -> None:
+    """Before anything was recorded, facts count that say they held; those that began later do not, those that ended do."""
+    day = date(2026, 4, 25)
+    said_to_hold(services, "nie-plazos-01", "valid_from", "2026-05-01")
+    draft(services)
+    run_publish(services)
+    then = texts_of(known_then(services, end_of(day)).passages)
+    assert OLD in then[FEE]
+    assert "nie-plazos-01" not in then
+    ended = [
+        fact.id
+        for one in services.released.get().catalogue.procedures.values()
+        for fact in one.facts
+        if fact.expired(madrid_today()) and fact.published(day)
+    ]
+    assert set(ended) <= then.keys()
+
+
+def test_the_day_decides_what_is_valid(services: Services) -> None:
+    """A fact that ends is told as of its last day, and not as of the day after."""
+    last = madrid_today() - timedelta(days=3)
+    said_to_hold(services, FEE, "valid_until", last.isoformat())
+    age(services)
+    cited = [
+        {citation["passage_id"] for citation in ask_as_of(services, QUESTION, day)["citations"]}
+        for day in (last, last + timedelta(days=1))
+    ]
+    assert [FEE in names for names in cited] == [True, False]
+
+
+def test_a_copy_left_behind_is_dropped_by_the_next(services: Services) -> None:
+    """A copy in use stays; one whose process died goes."""
+    passages = services.knowledge.get().passages[:3]
+    ingest("clara~dead", passages, services.passages(), services.passage_embedder())
+    with copied(services, passages) as first, copied(services, passages) as second:
+        assert corpora_of(services) == sorted(["clara", first, second])
+    with pytest.raises(KeyboardInterrupt), copied(services, passages):
+        raise KeyboardInterrupt
+    assert corpora_of(services) == ["clara"]
+
+
+def test_without_records_nothing_is_claimed(empty_url: str) -> None:
+    """A database that was never filled knows nothing of the past, and says what to do."""
+    with wired(empty_url) as services, pytest.raises(NothingRecordedError, match="clara ingest"):
+        recorded_since(services)
+
+
+def test_the_command_line(knowledge_url: str) -> None:
+    """The day and what is recorded are told beside the reply, not in it; a day to come is refused."""
+    line = CommandLine(knowledge_url)
+    done = line("ask", "--as-of", "2026-04-25", QUESTION)
+    assert done.code == 0
+    assert OLD in done.out
+    assert "2026-04-25" not in done.out
+    assert done.err.startswith("as of 25 April 2026; versions are recorded from ")
+    assert "it was recorded first" in done.err
+    assert json.loads(line("ask", "--as-of", "2026-04-25", "--json", QUESTION).out)["status"] == "answered"
+    late = line("ask", "--as-of", "2999-01-01", QUESTION)
+    assert (late.code, "a day to come" in late.err) == (2, True)
+    assert "--replay needs --turn" in line("explain", "--replay", QUESTION).err
+    line.close()
+
+
+def taken(services: Services, body: str) -> int:
+    """Take in a message and answer it; give the number of its turn."""
+    inbox = PostgresInbox(
+        services.engine.get(), services.settings.pseudonym_key, services.sealer.get(), lambda _connection, _id, _who: None, None
+    )
+    inbox.accept(Incoming(f"SM{datetime.now(UTC).timestamp()}", "local", "ana", "clara", body))
+    ((number,),) = rows(services, "select max(id) from inbox")
+    case = services.desk().begin(number)
+    assert case is not None
+    reply = answer(services, case)
+    services.desk().reply(case, reply, split(reply.text))
+    return int(number)
+
+
+@pytest.fixture
+def turn(opened: Callable[..., Services]) -> tuple[Services, int]:
+    services = opened(clara_channel="local")
+    return services, taken(services, QUESTION)
+
+
+def test_a_turn_is_shown_on_its_own_evidence(turn: tuple[Services, int]) -> None:
+    """What it cited stands there as it was served then, with its source, and whether it has changed since."""
+    services, number = turn
+    before = replay(services, number)["citations"]
+    assert {one["changed"] for one in before} == {False}
+    draft(services)
+    run_publish(services)
+    told = replay(services, number)
+    changed = {one["passage_id"]: one["changed"] for one in told["citations"]}
+    assert changed == {one["passage_id"]: one["passage_id"] == FEE for one in before}
+    (fee,) = [one for one in told["citations"] if one["passage_id"] == FEE]
+    assert OLD in fee["text"]
+    assert fee["source"]["url"].startswith("https://www.boe.es/")
+    assert f"{FEE}, it says something else now, or is not told any more: " in page(told)
+    assert page(told).count("unchanged since") == len(before) - 1
+
+
+def test_a_turn_is_answered_again(turn: tuple[Services, int]) -> None:
+    """On the evidence of its time it cites the same facts, whatever is served now; without its text it is not asked again."""
+    services, number = turn
+    draft(services)
+    run_publish(services)
+    again = replay(services, number, again=True)["again"]
+    assert again["same"]
+    assert OLD in again["text"]
+    run_sql(services, "update inbox set body = null where id = :number", number=number)
+    told: dict[str, Any] = replay(services, number, again=True)
+    assert told["again"] == {"answered": False, "why": "the text of the message is not kept any more"}
+    assert "not answered again: the text" in page(told)
