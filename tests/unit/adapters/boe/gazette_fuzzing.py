@@ -146,14 +146,18 @@ def spoilt(content: bytes, random: Random) -> bytes:
     return content
 
 
+# Down to here a tree has the names of a summary, so that some of them are summaries; below it soon ends.
+FORCED_LEVELS = 6
+
+
 def tree(random: Random, level: int = 0) -> object:
     """Give a random tree of the names and values that summaries are made of."""
-    if level > 9 or random.random() < 0.15:
+    if level > 9 or random.random() < (0.1 if level < FORCED_LEVELS else 0.6):
         return random.choice(VALUES)
     if random.random() < 0.25:
-        return [tree(random, level + 1) for _ in range(random.randrange(4))]
-    named = {random.choice(NAMES): tree(random, level + 1) for _ in range(random.randrange(6))}
-    for name in ("data", "sumario", "diario", "seccion", "departamento", "item")[level : level + 1]:
+        return [tree(random, level + 1) for _ in range(random.randrange(3))]
+    named = {random.choice(NAMES): tree(random, level + 1) for _ in range(random.randrange(3))}
+    for name in ("data", "sumario", "diario", "seccion", "departamento", "item")[level:FORCED_LEVELS][:1]:
         named[name] = tree(random, level + 1)
     return named
 
