@@ -32,6 +32,7 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
     """
     from clara.jobs.preparing import running_services
     from clara.jobs.publishing import Choosing
+    from clara.jobs.running import recorded
 
     if sum((chosen["dry_run"], back, listed, withdraw is not None)) > 1:
         raise click.UsageError(ALONE)
@@ -39,10 +40,17 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
         if listed:
             _list(services, as_json=as_json)
             return
-        done = _acted(services, Choosing(**chosen), withdraw, back=back)
-        if as_json:
-            click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
-        sys.exit(done.exit_code)
+
+        def work() -> "Outcome":
+            done = _acted(services, Choosing(**chosen), withdraw, back=back)
+            if as_json:
+                click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
+            return done
+
+        # Each way back has a name of its own, so that it fails while a publication goes on instead of being taken for its twin.
+        job = "undo" if back else "withdraw" if withdraw else "publish"
+        arguments = withdraw or ("--skip-answers" if chosen["skip_answers"] else "")
+        sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, arguments, work, say=say))
 
 
 def _list(services: "Services", *, as_json: bool) -> None:

@@ -2,13 +2,18 @@
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from clara.cli.running import FINDINGS, read_settings, running, say, showing
 
+if TYPE_CHECKING:
+    from clara.jobs.outcome import Outcome
+    from clara.jobs.watching import Chosen
+
 MOST_DAYS = 366
+JOB = "boe"
 
 
 @click.group(invoke_without_command=True)
@@ -38,6 +43,7 @@ def boe(context: click.Context, /, **chosen: Any) -> None:  # noqa: ANN401  opti
 
 def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
     from clara.jobs.preparing import running_services
+    from clara.jobs.running import recorded
     from clara.jobs.watching import Chosen, check
 
     wanted = Chosen(chosen["day"] and chosen["day"].date(), chosen["days"], chosen["notify"], chosen["webhook"])
@@ -47,10 +53,21 @@ def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
         running_services(read_settings(), say, prepare="schema") as services,
         showing("reading the gazette, day") as progress,
     ):
-        outcome = check(services, wanted, say if as_json else click.echo, progress)
-        if as_json:
-            click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
-    sys.exit(outcome.exit_code)
+
+        def work() -> "Outcome":
+            outcome = check(services, wanted, say if as_json else click.echo, progress)
+            if as_json:
+                click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
+            return outcome
+
+        sys.exit(recorded(services, JOB, _arguments(wanted), work, say=say))
+
+
+def _arguments(wanted: "Chosen") -> str:
+    """Write what was chosen as the command takes it; the address of a webhook, which may be a secret, stays out."""
+    day = f" --date {wanted.day}" if wanted.day else ""
+    days = f" --days {wanted.days}" if wanted.days else ""
+    return f"--check{day}{days}{' --notify' if wanted.notify else ''}"
 
 
 def _list(*, as_json: bool) -> None:
