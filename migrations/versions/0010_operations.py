@@ -30,7 +30,7 @@ create table job_runs (
 create index ix_job_runs_job_started_at ON job_runs (job, started_at);
 create index ix_job_runs_unfinished ON job_runs (job) WHERE finished_at is null;
 comment on table job_runs is 'what ran, when, and how it ended: a run that is missing is an alarm';
-comment on column job_runs.job is 'ingestion, drift, boe, publish';
+comment on column job_runs.job is 'ingestion, drift, boe, publish, undo, withdraw';
 comment on column job_runs.process is 'machine and number of the process';
 comment on column job_runs.alive_at is 'last sign of life';
 comment on column job_runs.exit_code is '0 fine, 1 findings, 2 could not run; empty: it runs, or died';

@@ -185,7 +185,7 @@ def test_a_rejected_wording_is_not_found_again(services: Services) -> None:
     again = look(services, SLOWER)
     assert (again.exit_code, again.report["counts"]) == (0, {"unchanged": 1})
     assert one_of(services, HELD) == "rejected"
-    assert one_of(services, "select details ->> 'reason' from audit_log") == "error de la fuente"
+    assert one_of(services, "select reason from findings where decided_by = 'cli'") == "error de la fuente"
     slower_still = changed(FULL, "da7", "tres meses", "cinco meses")
     assert look(services, slower_still).report["counts"] == {"substantive": 1}
 

@@ -16,6 +16,7 @@ from clara.adapters.postgres.runs import PostgresRuns, Run
 from clara.bootstrap import Services
 from clara.jobs.outcome import Outcome
 from clara.jobs.running import recorded
+from clara.settings import child_environment
 
 # A process that begins a run, says so, and works until it is killed.
 WORKING = """
@@ -200,3 +201,23 @@ def test_expected_jobs(services: Services, runs: PostgresRuns, empty_url: str) -
     third = runs.expected()
     assert third["drift"].succeeded_at is not None
     assert (third["ingestion"].succeeded_at, third["ingestion"].started_at is None) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "job", "told"),
+    [
+        pytest.param(("drift", "--source", "no-such-source"), "drift", "UnknownSourceError", id="drift"),
+        pytest.param(("ingest", "--source", "no-such-source"), "ingestion", "NothingChosenError", id="ingestion"),
+        pytest.param(("publish", "--undo"), "undo", "NothingToUndoError", id="undo"),
+    ],
+)
+def test_commands_are_recorded_runs(
+    runs: PostgresRuns, empty_url: str, arguments: tuple[str, ...], job: str, told: str
+) -> None:
+    """What an operator or a schedule starts leaves a row, also when it cannot run."""
+    command = [sys.executable, "-m", "clara", *arguments]
+    environment = child_environment(RAG_DB_URL=empty_url, CLARA_CHANNEL="local")
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 2, done.stderr
+    run = only(runs)
+    assert (run.job, run.state, str(run.error).partition(":")[0]) == (job, "failed", told)

@@ -20,6 +20,7 @@ from tests.journeys.talking import until
 from clara.adapters.procrastinate import periodic
 from clara.adapters.procrastinate.periodic import ZONE, Due, InterruptedRunError, PeriodicWorker
 from clara.bootstrap import Services
+from clara.cli import cli
 from clara.jobs import scheduling
 from clara.jobs.scheduling import SCHEDULES, Scheduled, build_schedule, enabled, run_beside
 from clara.jobs.serving import NoWorkerError, _worker
@@ -219,14 +220,14 @@ def command(*arguments: str, most_seconds: float = 60) -> Scheduled:
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
-        pytest.param(("examples",), 0, id="fine"),
+        pytest.param(("delivery", "status"), 0, id="fine"),
         pytest.param(("no-such-command",), 2, id="unknown-command"),
         pytest.param(("--version",), 0, id="an-option-of-clara"),
     ],
 )
-def test_the_status_of_the_command_is_known(arguments: tuple[str, ...], status: int) -> None:
+def test_the_status_of_the_command_is_known(empty_url: str, arguments: tuple[str, ...], status: int) -> None:
     """A job is any command of Clara's, in a process of its own; its status is told."""
-    assert run_beside(command(*arguments), child_environment(CLARA_CHANNEL="local"), Event()) == status
+    assert run_beside(command(*arguments), child_environment(RAG_DB_URL=empty_url), Event()) == status
 
 
 def test_a_job_has_less_claim_to_the_machine(unused_port: int) -> None:
@@ -264,14 +265,22 @@ def test_a_job_that_takes_too_long_is_ended(unused_port: int) -> None:
 
 def test_a_job_ends_with_its_worker_however_that_ends(empty_url: str, unused_port: int) -> None:
     """Kill -9 of the worker leaves no job behind."""
-    worker = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(WORKER), empty_url, str(unused_port)], stderr=subprocess.DEVNULL
-    )
+    command_line = [sys.executable, "-c", textwrap.dedent(WORKER), empty_url, str(unused_port)]
     words = ("scheduled", "stand-in", str(unused_port))
-    until(lambda: running(*words) != [])
-    worker.kill()
-    worker.wait()
+    with subprocess.Popen(command_line, stderr=subprocess.DEVNULL) as worker:
+        try:
+            until(lambda: running(*words) != [])
+        finally:
+            worker.kill()
     until(lambda: running(*words) == [])
+
+
+@pytest.mark.parametrize("scheduled", SCHEDULES.values(), ids=lambda scheduled: scheduled.job)
+def test_every_scheduled_command_is_one(scheduled: Scheduled) -> None:
+    """The command line takes the arguments that the schedule gives it."""
+    name, *arguments = scheduled.arguments
+    context = cli.commands[name].make_context(name, arguments, resilient_parsing=False)
+    assert context.args == []
 
 
 def test_the_table_agrees_with_itself() -> None:

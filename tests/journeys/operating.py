@@ -1,14 +1,9 @@
-"""A Clara with something for operators to look at, and one who decides findings in her database."""
+"""A Clara with something for operators to look at."""
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
 
 import psycopg
 from psycopg.types.json import Jsonb
-from sqlalchemy import Engine, text
-
-from clara.web.admin_desk import DecidedFindingError, RefusedDecisionError, UnknownFindingError
 
 OPERATOR, READER = "the-operators-token", "the-readers-token"
 TOKENS = {
@@ -32,11 +27,12 @@ def stock(url: str) -> list[int]:
         ).fetchone()
         numbers = []
         for place, (weight, state) in enumerate([("substantive", "open"), ("substantive", "open"), ("cosmetic", "rejected")]):
-            figures = Jsonb({"gone": ["604.21"], "new": ["658.81"]})
+            figures = Jsonb({"gone": [{"kind": "amount", "value": "604.21"}], "new": [{"kind": "amount", "value": "658.81"}]})
             row = connection.execute(FINDING, [weight, f"a{place}", figures, f"digest {place}", state]).fetchone()
             numbers.append(row[0])
             connection.execute(
-                "insert into finding_facts (finding_id, fact_id, relation) values (%s, %s, 'provision')", [row[0], fact]
+                "insert into finding_facts (finding_id, fact_id, relation, proposal) values (%s, %s, 'provision', %s)",
+                [row[0], fact, Jsonb({"text": "La cuantía es de 658,81 euros."}) if place == 0 else None],
             )
         connection.execute(
             "insert into checks (source_id, checked_at, reached_at, outcome) values "
@@ -61,30 +57,3 @@ def stock(url: str) -> list[int]:
             [inbox[0], Jsonb([{"passage_id": fact, "document_id": document}])],
         )
     return numbers
-
-
-class Deciding:
-    """Decides findings in the database, as the product's own does, and nothing else."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def accept(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        return self._decide(number, reason, decided_by, "accepted")
-
-    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        if reason == "cannot be":
-            raise RefusedDecisionError("a proposal has no figure. Write the fact by hand.")
-        return self._decide(number, reason, decided_by, "rejected")
-
-    def _decide(self, number: int, reason: str, decided_by: str, state: str) -> Mapping[str, Any]:
-        with self._engine.begin() as connection:
-            held = connection.scalar(text("select state from findings where id = :id for update"), {"id": number})
-            if held is None:
-                raise UnknownFindingError
-            if held != "open":
-                raise DecidedFindingError
-            told = {"id": number, "state": state, "reason": reason, "by": decided_by}
-            change = "update findings set state = :state, reason = :reason, decided_by = :by, decided_at = now() where id = :id"
-            connection.execute(text(change), told)
-        return {"state": state, "revisions": []}

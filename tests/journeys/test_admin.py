@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from flask.testing import FlaskClient
-from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, Deciding, stock
+from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, stock
 
 from clara.adapters.postgres.runs import PostgresRuns
 from clara.bootstrap import Services
@@ -31,8 +31,7 @@ def findings(knowledge_url: str) -> list[int]:
 
 @pytest.fixture
 def web(services: Services, serve: Serve) -> FlaskClient:
-    """The application, with somebody who decides findings."""
-    return serve(services, reviewing=Deciding(services.engine.get()))
+    return serve(services)
 
 
 def read(web: FlaskClient, address: str) -> dict[str, Any]:
@@ -109,37 +108,49 @@ def test_the_review_queue(web: FlaskClient, findings: list[int]) -> None:
 
 
 def test_deciding_a_finding(web: FlaskClient, findings: list[int], knowledge_url: str) -> None:
-    """An operator accepts and rejects, once, with a reason; a reader cannot; every try is in the audit log, without the reason."""
+    """An operator accepts and rejects, once, for a reason that stands with the finding; accepting leaves drafts to publish."""
     one, other = findings[:2]
     why = {"reason": "Comprobado por Ana García en la sede."}
-    assert web.post(f"/admin/review/{one}/accept", json=why, headers=AS_READER).status_code == 403
-    assert web.post(f"/admin/review/{one}/accept", json=why, headers=AS_STRANGER).status_code == 401
     answer = web.post(f"/admin/review/{one}/accept", json=why, headers=AS_OPERATOR)
     assert (answer.status_code, answer.json["act"], answer.json["done"]["state"]) == (200, "accept", "accepted")
+    assert len(answer.json["done"]["drafts"]) == 1
     assert web.post(f"/admin/review/{one}/reject", json=why, headers=AS_OPERATOR).status_code == 409
-    refused = web.post(f"/admin/review/{other}/reject", json={"reason": "cannot be"}, headers=AS_OPERATOR)
-    assert (refused.status_code, "by hand" in refused.json["error"]) == (409, True)
     assert web.post(f"/admin/review/{other}/reject", json=why, headers=AS_OPERATOR).status_code == 200
     assert web.post("/admin/review/999/accept", json=why, headers=AS_OPERATOR).status_code == 404
+    assert web.post(f"/admin/review/{10**30}/accept", json=why, headers=AS_OPERATOR).status_code == 404
+    with psycopg.connect(knowledge_url) as connection:
+        decided = connection.execute("select state, decided_by, reason from findings order by id limit 2").fetchall()
+        drafts = connection.execute("select made_by, finding_id, fields ->> 'text' from revisions").fetchall()
+    assert decided == [("accepted", "operator", why["reason"]), ("rejected", "operator", why["reason"])]
+    assert drafts == [("operator", one, "La cuantía es de 658,81 euros.")]
+
+
+def test_facts_may_be_kept_as_they_are(web: FlaskClient, findings: list[int]) -> None:
+    """Accepting a change without its corrections leaves no draft."""
+    body = {"reason": "Solo cambia el título.", "keep_facts": True}
+    answer = web.post(f"/admin/review/{findings[0]}/accept", json=body, headers=AS_OPERATOR)
+    assert (answer.status_code, answer.json["done"]["drafts"]) == (200, [])
+    assert web.post(f"/admin/review/{findings[1]}/reject", json=body, headers=AS_OPERATOR).status_code == 400
+
+
+def test_every_try_is_in_the_audit_log(web: FlaskClient, findings: list[int], knowledge_url: str) -> None:
+    """Who tried what, on what, and what came of it, whether they were let in or not; the reason is not in it."""
+    number = findings[0]
+    accept, why = f"/admin/review/{number}/accept", {"reason": "Comprobado por Ana García en la sede."}
+    for headers, status in ((AS_READER, 403), (AS_STRANGER, 401), (AS_OPERATOR, 200), (AS_OPERATOR, 409)):
+        assert web.post(accept, json=why, headers=headers).status_code == status
     assert acts(web) == [
-        ("reader", "POST accept", str(one), "refused"),
-        ("stranger", "POST accept", str(one), "refused"),
-        ("operator", "POST accept", str(one), "asked"),
-        ("operator", "POST accept", str(one), "done"),
-        ("operator", "POST reject", str(one), "asked"),
-        ("operator", "POST reject", str(one), "failed"),
-        ("operator", "POST reject", str(other), "asked"),
-        ("operator", "POST reject", str(other), "failed"),
-        ("operator", "POST reject", str(other), "asked"),
-        ("operator", "POST reject", str(other), "done"),
-        ("operator", "POST accept", "999", "asked"),
-        ("operator", "POST accept", "999", "failed"),
+        ("reader", "POST accept", str(number), "refused"),
+        ("stranger", "POST accept", str(number), "refused"),
+        ("operator", "POST accept", str(number), "asked"),
+        ("operator", "review accepted", f"finding {number}", "done"),
+        ("operator", "POST accept", str(number), "done"),
+        ("operator", "POST accept", str(number), "asked"),
+        ("operator", "POST accept", str(number), "failed"),
     ]
     with psycopg.connect(knowledge_url) as connection:
         rows = connection.execute("select audit_log::text from audit_log").fetchall()
-        decided = connection.execute("select state, decided_by, reason from findings where id = %s", [one]).fetchone()
     assert not any("Ana" in row[0] for row in rows)
-    assert decided == ("accepted", "operator", why["reason"])
 
 
 @pytest.mark.parametrize(
@@ -154,13 +165,14 @@ def test_deciding_a_finding(web: FlaskClient, findings: list[int], knowledge_url
         pytest.param({"reason": "a\x00b"}, id="not-to-be-shown"),
         pytest.param({"reason": "a", "by": "Ana"}, id="more-than-a-reason"),
         pytest.param(["reason"], id="a-list"),
+        pytest.param({"reason": "so", "keep_facts": "yes"}, id="neither-yes-nor-no"),
     ],
 )
 def test_a_decision_needs_a_reason(web: FlaskClient, findings: list[int], body: object) -> None:
     """Without one nothing is decided, and the answer says what it must look like."""
     answer = web.post(f"/admin/review/{findings[0]}/accept", json=body, headers=AS_OPERATOR)
     assert answer.status_code == 400
-    assert "reason" in answer.json["error"]
+    assert answer.json["error"].startswith(("the body must be JSON like", "reason: ", "keep_facts: "))
     assert read(web, f"review/{findings[0]}")["state"] == "open"
 
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
-from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, Deciding, stock
+from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, stock
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, FORMS, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, signature
 from werkzeug.test import TestResponse
 
@@ -33,7 +33,7 @@ TWILIO = {
 }
 Operation = tuple[str, str]
 Asked = tuple[str, str, int]
-Ask = Callable[..., TestResponse]
+Serve = Callable[..., FlaskClient]
 
 
 def operations() -> Iterator[tuple[Operation, Mapping[str, Any]]]:
@@ -88,11 +88,6 @@ def filled(path: str, number: int = 1, item: str = "BOE-A-2026-1") -> str:
 
 
 @pytest.fixture
-def findings(knowledge_url: str) -> list[int]:
-    return stock(knowledge_url)
-
-
-@pytest.fixture
 def services(knowledge_url: str, services_on: Callable[..., Services]) -> Services:
     switched_on = {"rag_boe_monitor_enabled": True, "rag_drift_check_enabled": True}
     made = services_on(knowledge_url, **TWILIO, **TOKENS, **switched_on)
@@ -102,7 +97,7 @@ def services(knowledge_url: str, services_on: Callable[..., Services]) -> Servic
 
 @pytest.fixture
 def web(services: Services, serve: Callable[..., FlaskClient]) -> FlaskClient:
-    return serve(services, reviewing=Deciding(services.engine.get()))
+    return serve(services)
 
 
 @pytest.fixture
@@ -111,7 +106,7 @@ def away(services_on: Callable[..., Services], serve: Callable[..., FlaskClient]
     (tmp_path / "file").write_text("")
     url = "postgresql://clara@127.0.0.1:1/secret"
     services = services_on(url, **TWILIO, **TOKENS, rag_drift_check_enabled=True, clara_spool=tmp_path / "file" / "spool")
-    return serve(services, reviewing=Deciding(services.engine.get()))
+    return serve(services)
 
 
 def form(web: FlaskClient, path: str, body: str, signed: str | None = None) -> TestResponse:
@@ -155,28 +150,18 @@ def test_it_is_served_to_whoever_has_a_token(web: FlaskClient) -> None:
 
 
 def test_every_documented_answer_is_given(
-    web: FlaskClient,
-    away: FlaskClient,
-    services: Services,
-    serve: Callable[..., FlaskClient],
-    services_on: Callable[..., Services],
-    knowledge_url: str,
-    findings: list[int],
+    web: FlaskClient, away: FlaskClient, serve: Serve, services_on: Callable[..., Services], knowledge_url: str
 ) -> None:
     """Each documented status of each operation is seen from a real application on a real database, and looks as documented."""
-    given = {
-        *fine(web, findings[0]),
-        *decided(web, findings),
-        *refused(web, findings[0]),
-        *twilio(web),
-        *outages(away),
-    }
-    alone = serve(services, reviewing=None)
+    findings = stock(knowledge_url)
+    given = {*fine(web, findings[0]), *decided(web, findings), *refused(web, findings[0]), *twilio(web), *outages(away)}
+    # Where nobody can decide, and where no token is configured and somebody asks from another machine.
+    alone = serve(services_on(knowledge_url, **TWILIO, **TOKENS), reviewing=None)
+    without_token = serve(services_on(knowledge_url, **TWILIO))
     for act in ("accept", "reject"):
         answer = alone.post(f"/admin/review/1/{act}", json={"reason": "so"}, headers=AS_OPERATOR)
         given.add(check(f"/admin/review/{{number}}/{act}", "post", answer))
-    open_to_this_machine = serve(services_on(knowledge_url, **TWILIO))
-    far = open_to_this_machine.get("/metrics", environ_base={"REMOTE_ADDR": "192.0.2.1"})
+    far = without_token.get("/metrics", environ_base={"REMOTE_ADDR": "192.0.2.1"})
     given.add(check("/metrics", "get", far))
     given.add(check("/health", "get", healthy(web, knowledge_url)))
     assert DOCUMENTED.keys() - given == set()

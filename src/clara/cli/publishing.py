@@ -47,12 +47,10 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
                 click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
             return done
 
-        sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, "publish", _said(back, withdraw), work, say=say))
-
-
-def _said(back: bool, withdrawn: str | None) -> str:
-    """Say what was asked for, as it is kept with the run."""
-    return "--undo" if back else f"--withdraw {withdrawn}" if withdrawn else ""
+        # Each way back has a name of its own, so that it fails while a publication goes on instead of being taken for its twin.
+        job = "undo" if back else "withdraw" if withdraw else "publish"
+        arguments = withdraw or ("--skip-answers" if chosen["skip_answers"] else "")
+        sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, arguments, work, say=say))
 
 
 def _list(services: "Services", *, as_json: bool) -> None:

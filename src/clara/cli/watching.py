@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,8 +10,10 @@ from clara.cli.running import FINDINGS, read_settings, running, say, showing
 
 if TYPE_CHECKING:
     from clara.jobs.outcome import Outcome
+    from clara.jobs.watching import Chosen
 
 MOST_DAYS = 366
+JOB = "boe"
 
 
 @click.group(invoke_without_command=True)
@@ -59,7 +60,14 @@ def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
                 click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
             return outcome
 
-        sys.exit(recorded(services, "boe", str(replace(wanted, webhook="")), work, say=say))
+        sys.exit(recorded(services, JOB, _arguments(wanted), work, say=say))
+
+
+def _arguments(wanted: "Chosen") -> str:
+    """Write what was chosen as the command takes it; the address of a webhook, which may be a secret, stays out."""
+    day = f" --date {wanted.day}" if wanted.day else ""
+    days = f" --days {wanted.days}" if wanted.days else ""
+    return f"--check{day}{days}{' --notify' if wanted.notify else ''}"
 
 
 def _list(*, as_json: bool) -> None:

@@ -1,9 +1,11 @@
 """What operators read and do over HTTP, joined to where it is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from clara.adapters.postgres import findings
 from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
@@ -14,18 +16,20 @@ from clara.adapters.postgres.runs import PostgresRuns, Run
 from clara.adapters.postgres.satisfaction import PostgresSatisfaction
 from clara.adapters.postgres.staleness import PostgresStaleness
 from clara.bootstrap import Services
-from clara.jobs import expecting
+from clara.delivery.ports import StoreUnavailableError
+from clara.ingestion.ports import StoreUnavailableError as KnowledgeUnavailableError
+from clara.jobs import expecting, reviewing
 from clara.jobs.scheduling import enabled
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
 from clara.settings import resources
-from clara.web.admin_desk import AdminDesk, Reviewing
+from clara.web.admin_desk import AdminDesk, DecidedFindingError, UnknownFindingError
 
 DESCRIPTION = "openapi.json"
 
 
-def build_admin(services: Services, reviewing: Reviewing | None = None) -> AdminDesk:
-    """Build what the addresses for operators call. `reviewing` decides findings."""
+def build_admin(services: Services) -> AdminDesk:
+    """Build what the addresses for operators call."""
     engine = services.engine.get()
     audit, runs = PostgresAudit(engine), PostgresRuns(engine)
     review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
@@ -49,8 +53,42 @@ def build_admin(services: Services, reviewing: Reviewing | None = None) -> Admin
         acts=audit.entries,
         record=audit.record,
         description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
-        reviewing=reviewing,
+        reviewing=Decisions(services),
     )
+
+
+class Decisions:
+    """Decides findings as `clara review` does, in the words of the web layer."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def accept(self, number: int, reason: str, decided_by: str, *, keep_facts: bool) -> Mapping[str, Any]:
+        """Let the finding be right. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+        said: list[str] = []
+        with _in_words_of_the_web():
+            by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
+            settled = reviewing.accept(self._services, number, keep_facts=keep_facts, say=said.append, by=by)
+        return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
+
+    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
+        """Let the finding be wrong. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+        said: list[str] = []
+        with _in_words_of_the_web():
+            settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
+        return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
+
+
+@contextmanager
+def _in_words_of_the_web() -> Iterator[None]:
+    try:
+        yield
+    except findings.UnknownFindingError as error:
+        raise UnknownFindingError from error
+    except findings.DecidedFindingError as error:
+        raise DecidedFindingError from error
+    except KnowledgeUnavailableError as error:
+        raise StoreUnavailableError(str(error)) from error
 
 
 def freshness(services: Services) -> Freshness:

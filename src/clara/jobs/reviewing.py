@@ -1,7 +1,7 @@
 """Deciding what was found: showing it, accepting it with the corrections of facts that follow, rejecting it for a reason."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clara.adapters.postgres.findings import Draft, KeptFinding, PostgresFindings, Settled
@@ -16,9 +16,20 @@ from clara.knowledge.procedure import Fact
 from clara.knowledge.revising import Revision, fact_digest
 
 Say = Callable[[str], None]
-ACTOR = "cli"
 # Lines of a terminal: more than any difference has.
 _ALL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decides: a role, never a person; why; and whether the process may load the model that embeds what changed."""
+
+    role: str = "cli"
+    reason: str | None = None
+    embeds: bool = True
+
+
+AT_THE_COMMAND_LINE = Decider()
 
 
 class MissingReasonError(Exception):
@@ -57,27 +68,30 @@ def page(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"`clara review accept {entry['id']}` or `clara review reject {entry['id']} --reason ...`"
 
 
-def accept(services: Services, number: int, *, keep_facts: bool, say: Say) -> Settled:
+def accept(services: Services, number: int, *, keep_facts: bool, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
     """Let a finding be right. Facts with a proposal get a draft for `clara publish`; the others are held to be true still.
 
     With `keep_facts` all of them are. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError.
     """
     store = PostgresFindings(services.engine.get())
     drafts = [] if keep_facts else list(_drafts(services, store.find(number), say))
-    settled = store.accept(number, drafts, ACTOR)
+    settled = store.accept(number, drafts, by.role, by.reason)
     say(_said(settled))
     if settled.snapshot == "served" and settled.finding.kind == "article":
-        _index(services, settled.finding.source_id, say)
+        _index(services, settled.finding.source_id, say, by)
     if settled.drafts:
         names = ", ".join(draft.fact_id for draft in drafts)
         say(f"{len(settled.drafts)} corrected facts wait as drafts: {names}. Run `clara publish`.")
     return settled
 
 
-def _index(services: Services, norm: str, say: Say) -> None:
+def _index(services: Services, norm: str, say: Say, by: Decider) -> None:
     """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
     store = services.passages(services.profile(PROFILE), services.filling(LAW_CORPUS))
     if not store.stored(LAW_CORPUS, norm).passages:
+        return
+    if not by.embeds:
+        say(f"{norm} is searched by its new wording after `clara ingest --source {norm}`.")
         return
     try:
         done = settle(services, norm)
@@ -87,11 +101,11 @@ def _index(services: Services, norm: str, say: Say) -> None:
         say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
 
 
-def reject(services: Services, number: int, reason: str, say: Say) -> Settled:
+def reject(services: Services, number: int, reason: str, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
-    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), ACTOR)
+    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), by.role)
     say(_said(settled))
     return settled
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
 from flask import Blueprint, Response, g, jsonify, request
 
 from clara.delivery.ports import StoreUnavailableError
-from clara.web.admin_desk import AdminDesk, DecidedFindingError, RefusedDecisionError, UnknownFindingError
+from clara.web.admin_desk import AdminDesk, DecidedFindingError, Reviewing, UnknownFindingError
 from clara.web.asking import BadRequestError, asked, shown
 from clara.web.bearer import Role
 
@@ -20,6 +21,14 @@ ITEM: Final = re.compile(r"BOE-[A-Z]-[0-9]{4}-[0-9]{1,6}")
 NOBODY_DECIDES = "Findings cannot be decided here. Use `clara review accept` or `clara review reject`."
 UNKNOWN_ITEM = "There is no such item. GET /admin/boe lists them."
 log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the body of a decision says: why, and whether facts are kept as they are although the law has changed."""
+
+    reason: str
+    keep_facts: bool = False
 
 
 def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
@@ -49,37 +58,46 @@ def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
 def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
     """Accept or reject a finding. What cannot be recorded is not done; what came of it is recorded after it."""
     asked()
-    reason = reason_of(request.get_json(silent=True))
+    decision = decision_of(request.get_json(silent=True), act)
     if desk.reviewing is None:
         return jsonify(error=NOBODY_DECIDES), 501
     if number > LARGEST:
         return jsonify(error=UnknownFindingError.__doc__), 404
-    decide = desk.reviewing.accept if act == "accept" else desk.reviewing.reject
     record(desk, "asked")
     outcome = "failed"
     try:
-        done: Mapping[str, Any] = decide(number, reason, str(g.role))
+        done = _decided(desk.reviewing, number, act, decision)
         outcome = "done"
     except UnknownFindingError:
         return jsonify(error=UnknownFindingError.__doc__), 404
     except DecidedFindingError:
         return jsonify(error=DecidedFindingError.__doc__), 409
-    except RefusedDecisionError as error:
-        return jsonify(error=str(error)), 409
     finally:
         with suppress(StoreUnavailableError):  # that it was asked for stands there
             record(desk, outcome)
     return jsonify(id=number, act=act, done=shown(done)), 200
 
 
-def reason_of(body: object) -> str:
-    """Read the reason, which every decision needs. Raises BadRequestError."""
-    reason = body.get("reason") if isinstance(body, dict) and body.keys() == {"reason"} else None
+def _decided(reviewing: Reviewing, number: int, act: str, decision: Decision) -> Mapping[str, Any]:
+    if act == "accept":
+        return reviewing.accept(number, decision.reason, str(g.role), keep_facts=decision.keep_facts)
+    return reviewing.reject(number, decision.reason, str(g.role))
+
+
+def decision_of(body: object, act: str) -> Decision:
+    """Read a body. Every decision needs a reason; only an acceptance can keep facts. Raises BadRequestError."""
+    like = f'the body must be JSON like {{"reason": "why"}}, with 1 to {LONGEST_REASON} characters'
+    names = {"reason", "keep_facts"} if act == "accept" else {"reason"}
+    if not isinstance(body, dict) or not body.keys() <= names:
+        raise BadRequestError(f"{like}; it may hold: {', '.join(sorted(names))}")
+    reason, keep_facts = body.get("reason"), body.get("keep_facts", False)
     if not isinstance(reason, str) or not reason.strip() or len(reason) > LONGEST_REASON:
-        raise BadRequestError(f'the body must be JSON like {{"reason": "why"}}, with 1 to {LONGEST_REASON} characters')
+        raise BadRequestError(like)
     if any(not (character.isprintable() or character in "\n\t") for character in reason):
         raise BadRequestError("reason: holds characters that cannot be shown; write it as plain text")
-    return reason.strip()
+    if not isinstance(keep_facts, bool):
+        raise BadRequestError("keep_facts: must be true or false")
+    return Decision(reason.strip(), keep_facts)
 
 
 def record(desk: AdminDesk, outcome: str, role: Role | None = None) -> None:

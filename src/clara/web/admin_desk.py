@@ -19,18 +19,14 @@ class DecidedFindingError(Exception):
     """The finding was decided already, or is superseded by a later one. GET /admin/review shows how."""
 
 
-class RefusedDecisionError(Exception):
-    """The decision cannot be carried out. The message says why and what to do instead."""
-
-
 class Reviewing(Protocol):
     """Decides findings. `accept` and `reject` give what was done, as JSON, without a word of a person.
 
-    Each raises UnknownFindingError, DecidedFindingError, RefusedDecisionError or StoreUnavailableError.
+    Each raises UnknownFindingError, DecidedFindingError or StoreUnavailableError.
     """
 
-    def accept(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        """Take the change over."""
+    def accept(self, number: int, reason: str, decided_by: str, *, keep_facts: bool) -> Mapping[str, Any]:
+        """Take the change over; with `keep_facts` the facts hold as they are, whatever is proposed."""
         ...
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:

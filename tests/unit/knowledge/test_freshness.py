@@ -97,7 +97,7 @@ def test_a_source_is_stale_by_its_own_days(age: timedelta | None, stale: bool) -
 
 
 def test_sources_are_matched_with_what_rests_on_them() -> None:
-    """A page by its address, fragment or not; a norm by its number in the legal basis. What is not registered is never stale."""
+    """A page by its address, fragment or not; a norm by its number in the legal basis. The unregistered are never stale."""
     freshness = judged(
         fact("tie-1", (PAGE, "2026-07"), norms=frozenset({"BOE-A-2000-1"})),
         fact("tie-2", (NORM, "2026-09-02"), norms=frozenset({"BOE-A-2000-1"})),

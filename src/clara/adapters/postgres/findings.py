@@ -128,13 +128,13 @@ class PostgresFindings:
             rows = connection.execute(statement("cited_turns"), {"facts": list(fact_ids), "days": RECENT_DAYS})
             return {row.fact_id: row.turns for row in rows}
 
-    def accept(self, number: int, drafts: Sequence[Draft], actor: str) -> Settled:
+    def accept(self, number: int, drafts: Sequence[Draft], actor: str, reason: str | None = None) -> Settled:
         """Let a finding be right, and keep corrections of facts as drafts. Raises UnknownFindingError, DecidedFindingError.
 
         The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was.
         """
         with outages(), self._engine.begin() as connection:
-            decided = _decide(connection, number, "accepted", actor, None)
+            decided = _decide(connection, number, "accepted", actor, reason)
             made = tuple(_draft(connection, draft, decided, actor) for draft in drafts)
             return _settled(connection, decided, actor, made)
 
@@ -230,7 +230,7 @@ def _settled(connection: Connection, finding: KeptFinding, actor: str, drafts: t
             act=f"review {finding.state}",
             subject=f"finding {finding.id}",
             details={
-                "source": finding.source_id, "place": finding.place, "reason": finding.reason,
+                "source": finding.source_id, "place": finding.place,
                 "facts": [one.fact_id for one in finding.touched], "drafts": list(drafts),
                 "snapshot": finding.snapshot_id, "snapshot_state": state,
             },

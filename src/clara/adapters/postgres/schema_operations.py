@@ -9,7 +9,7 @@ job_runs = Table(
     "job_runs",
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
-    Column("job", Text, nullable=False, comment="ingestion, drift, boe, publish"),
+    Column("job", Text, nullable=False, comment="ingestion, drift, boe, publish, undo, withdraw"),
     Column("arguments", Text, nullable=False, server_default=""),
     Column("process", Text, nullable=False, server_default="", comment="machine and number of the process"),
     Column("started_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
