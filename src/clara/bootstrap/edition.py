@@ -65,6 +65,7 @@ class Edition:
         self.prover: Lazily[Prover] = Lazily(lambda: prover(version.knowledge, version.today))
         self.retriever: Lazily[Retrieve] = Lazily(self._build_retriever)
         self.safe_retriever: Lazily[Retrieve] = Lazily(self._build_safe_retriever)
+        self._keyword: Lazily[Tier] = Lazily(self._build_keyword_tier)
         self.toolbox = Toolbox(services, self)
         self.tools: Lazily[Tools] = Lazily(lambda: self.toolbox.whole(self.retriever.get(), services.listener()))
         self.unaided_tools: Lazily[Tools] = Lazily(lambda: self.toolbox.unaided(self._build_unaided_retriever()))
@@ -157,6 +158,9 @@ class Edition:
         return self._finished(wrap(self._judged(gather, self._services.embedder.get())))
 
     def _keyword_tier(self) -> Tier:
+        return self._keyword.get()
+
+    def _build_keyword_tier(self) -> Tier:
         knowledge = self.version.knowledge
         return Tier(KEYWORD, keyword(knowledge.passages, knowledge.understand, read_calibration(KEYWORD)))
 
