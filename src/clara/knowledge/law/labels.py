@@ -57,7 +57,7 @@ def article_key(number: str) -> str | None:
     plain = folded(number).replace(".", "").replace(" ", "")
     if plain == "unico":
         return "aunico"
-    if plain[:1].isdigit():
+    if plain[:1].isdecimal():
         digits = re.match(r"\d+", plain)
         return f"a{int(digits[0])}{plain[digits.end() :]}" if digits else None
     word = ordinal(number)
@@ -69,7 +69,7 @@ def disposition_key(kind: str, number: str) -> str:
     words, _, suffix = number.strip().rpartition(" ")
     if not re.fullmatch(SUFFIX, folded(suffix)):
         words, suffix = number.strip(), ""
-    value = int(words) if words.isascii() and words.isdigit() else ordinal(words) if words else 1
+    value = int(words) if words.isascii() and words.isdecimal() else ordinal(words) if words else 1
     slug = "".join(re.findall(r"[a-z0-9]+", folded(words)))[:40]
     return f"{_KINDS[kind]}{value or slug}{folded(suffix)}"
 
@@ -78,7 +78,7 @@ def annex_key(number: str | None, suffix: str | None = None) -> str:
     """Give the key of an annex by its Roman or Arabic number or letter; without one it is the only one."""
     if not number:
         return "anexo"
-    name = roman(int(number)) if number.isdigit() else number.lower().replace(".", "-")
+    name = roman(int(number)) if number.isdecimal() else number.lower().replace(".", "-")
     return f"anexo-{name}{folded(suffix or '')}"
 
 
@@ -97,7 +97,7 @@ def read_standing(line: str) -> tuple[int, str] | None:
     if match is None:
         return None
     words = match["words"].strip()
-    number = int(words) if words.isdigit() else ordinal(words)
+    number = int(words) if words.isdecimal() else ordinal(words)
     return (number, _title(match["rest"])) if number else None
 
 
@@ -109,7 +109,9 @@ def _articles(match: re.Match[str]) -> tuple[Label, ...]:
     title, last = _title(rest), match["last"]
     if last is None:
         return (Label(key, f"Artículo {match['first']}", title),)
-    first, final = (int(re.sub(r"\D", "", number)) for number in (match["first"] if match["first"][0].isdigit() else "0", last))
+    first, final = (
+        int(re.sub(r"\D", "", number)) for number in (match["first"] if match["first"][0].isdecimal() else "0", last)
+    )
     suffix = re.sub(r"[\d. ]", "", folded(match["first"]))
     if not 0 < final - first < _LONGEST_RANGE:
         return (Label(key, f"Artículo {match['first']}", title),)

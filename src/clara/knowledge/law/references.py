@@ -70,7 +70,7 @@ def _keys_of(kind: str, text: str, *, several: bool) -> Iterator[str]:
 
 def _numbered(kind: str, match: re.Match[str]) -> Iterator[str]:
     last = match["last"] or ""
-    if kind == "art" and last.isdigit() and match["part"] is None and match["number"].isdigit():
+    if kind == "art" and last.isdecimal() and match["part"] is None and match["number"].isdecimal():
         first, final = int(match["number"]), int(last)
         if 0 < final - first < _LONGEST_RANGE:
             yield from (f"a{number}" for number in range(first, final + 1))
@@ -78,7 +78,8 @@ def _numbered(kind: str, match: re.Match[str]) -> Iterator[str]:
     if kind == "art":
         yield str(article_key(match["number"]))
     elif kind == "section":
-        yield f"ap{int(re.sub(r'[^0-9]', '', match['number']))}"
+        number = re.sub(r"\D", "", match["number"])
+        yield f"ap{int(number)}"
     else:
         yield disposition_key(kind, match["number"])
 

@@ -1,6 +1,8 @@
 """From legal bases to provisions: every one of data/ can be read."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.knowledge.law.law_samples import sample
 
 from clara.bootstrap import read_knowledge
@@ -41,11 +43,21 @@ def keys(provision: str | None) -> str:
         ("art. 28.seis", "a28"),
         ("DT 5.ª (derogada)", "dt5"),
         ("quién sabe dónde", ""),
+        ("ap. ٣ y art. 3-²", "a3 ap3"),
     ],
 )
 def test_a_legal_basis_points_to_provisions(provision: str | None, expected: str) -> None:
     """Articles, dispositions, annexes and sections are found; parts of them are not taken for others."""
     assert keys(provision) == expected
+
+
+PIECES = ["art. ", "arts. ", "DA ", "anexo ", "ap. ", "1", "20.ª", ".3", ".a", " y ", "-", "bis", "IV", "(", "²", "٣", "único"]
+
+
+@given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=14).map("".join))
+def test_any_legal_basis_can_be_read(provision: str) -> None:
+    """Whatever stands there, some keys come out, or none: the whole norm."""
+    assert all(provisions_of(LegalBasis("BOE-A-2000-1", provision)) or [True])
 
 
 def test_every_legal_basis_of_the_data_can_be_read() -> None:
