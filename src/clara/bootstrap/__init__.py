@@ -11,11 +11,13 @@ from clara.bootstrap.engine import Engine
 from clara.bootstrap.knowledge import Knowledge, read_calibration, read_knowledge
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
+from clara.bootstrap.scoping import build_scope
 from clara.bootstrap.wrapping import Wrappers
 from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
 from clara.conversation.ports import TextModel, Transcriber
 from clara.conversation.proof.proving import Prover
+from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts, read_texts
 from clara.retrieval.hybrid import Gather
 from clara.retrieval.passage import Retrieve
@@ -63,6 +65,7 @@ class Services(Engine):
         self.wrappers = Wrappers(self, self.models)
         self.text_model: Lazily[TextModel | None] = Lazily(self.models.text_model)
         self.transcriber: Lazily[Transcriber | None] = Lazily(self.models.transcriber)
+        self.scope: Lazily[Scope] = Lazily(lambda: build_scope(self.embedder.get))
         self.media: Lazily[TwilioMedia] = Lazily(self._build_media)
         self.speak_from(AsServed(self))
 

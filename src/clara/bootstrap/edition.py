@@ -1,7 +1,7 @@
 """Building what speaks of one version of the knowledge: its retrievers, its tools, its proof. They never mix two versions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,7 @@ class Edition:
         self.prover: Lazily[Prover] = Lazily(lambda: prover(version.knowledge, version.today))
         self.retriever: Lazily[Retrieve] = Lazily(self._build_retriever)
         self.safe_retriever: Lazily[Retrieve] = Lazily(self._build_safe_retriever)
+        self._keyword: Lazily[Tier] = Lazily(self._build_keyword_tier)
         self.toolbox = Toolbox(services, self)
         self.tools: Lazily[Tools] = Lazily(lambda: self.toolbox.whole(self.retriever.get(), services.listener()))
         self.unaided_tools: Lazily[Tools] = Lazily(lambda: self.toolbox.unaided(self._build_unaided_retriever()))
@@ -154,10 +155,12 @@ class Edition:
 
     def variant(self, gather: Gather, wrap: Callable[[Retrieve], Retrieve]) -> Retrieve:
         """Give the hybrid tier over another search and wrapped otherwise, for measuring it."""
-        judged = wrap(self._judged(gather, self._services.embedder.get()))
-        return self._finished(lambda query: judged(replace(query, corpus=self.standing(query.corpus).physical)))
+        return self._finished(wrap(self._judged(gather, self._services.embedder.get())))
 
     def _keyword_tier(self) -> Tier:
+        return self._keyword.get()
+
+    def _build_keyword_tier(self) -> Tier:
         knowledge = self.version.knowledge
         return Tier(KEYWORD, keyword(knowledge.passages, knowledge.understand, read_calibration(KEYWORD)))
 

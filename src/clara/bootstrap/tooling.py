@@ -1,6 +1,5 @@
 """Building what the journey of a message works with: the same steps over three chains of retrievers."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -60,8 +59,8 @@ class Toolbox:
         return grounded_writer(self._edition, tools.writer, tools.detector, model)
 
     def _build(self) -> Tools:
-        embedder: Callable[[], Embedder] = self._services.embedder.get
-        return replace(self._speaking(), retrieve=self._edition.safe_retriever.get(), scope=build_scope(embedder))
+        retrieve = self._edition.safe_retriever.get()
+        return replace(self._speaking(), retrieve=retrieve, scope=self._services.scope.get())
 
     def _speaking(self) -> Tools:
         """Give the tools that speak of this version: what hangs on the text of facts is its own."""

@@ -14,6 +14,7 @@ from clara import __version__
 from clara.adapters.postgres.publications import ServedVersion
 from clara.bootstrap import Knowledge, Lazily, Services, Version
 from clara.bootstrap.engine import digest_of_release
+from clara.bootstrap.scoping import build_scope
 from clara.jobs.evaluating import CHAIN, Choice, evaluate
 from clara.jobs.judging import ALL, judge
 from clara.knowledge.keyword import TIER as KEYWORD
@@ -104,6 +105,7 @@ class Gate:
         """Ask one version everything."""
         services = self._services.speaking(version)
         services.embedder = self._embedder
+        services.scope = Lazily(lambda: build_scope(self._embedder.get))
         short: list[str] = []
         wrong: dict[str, frozenset[str]] = {}
         for tier in TIERS:

@@ -6,6 +6,7 @@ It needs no database and no embedder, so it answers when both are gone.
 import math
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Procedure
@@ -57,7 +58,7 @@ class NamedProcedures:
 
 def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -> Retrieve:
     """Find passages of the procedures that the question is probably about, by section and shared words."""
-    vocabulary = [frozenset(words(passage.indexed_text)) for passage in passages]
+    vocabulary = [_vocabulary(passage.indexed_text) for passage in passages]
     spread = Counter(term for terms in vocabulary for term in terms)
     rarity = {term: math.log(1 + len(passages) / count) for term, count in spread.items()}
 
@@ -81,6 +82,12 @@ def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -
         return Found(Status.NOT_FOUND, TIER, confidence=confidence)
 
     return search
+
+
+@lru_cache(maxsize=4096)
+def _vocabulary(text: str) -> frozenset[str]:
+    """Give the words of a text; of two versions of the knowledge nearly all texts are the same."""
+    return frozenset(words(text))
 
 
 def _holds(passage: Passage, query: Query) -> bool:

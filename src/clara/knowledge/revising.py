@@ -15,7 +15,7 @@ from clara.knowledge.faults import DataError, Fault, Schema
 from clara.knowledge.figures import as_json
 from clara.knowledge.places import STATE
 from clara.knowledge.procedure import Fact, Procedure
-from clara.knowledge.rules import Document, fact_faults
+from clara.knowledge.rules import Document, condition_faults, fact_faults
 
 # What a revision may say anew. The id is what it is about; what kind of statement a fact is belongs to its text.
 FIELDS: Final = frozenset({"text", "values", "sources", "valid", "territory", "conditions", "kind", "certainty", "legal_basis"})
@@ -138,7 +138,10 @@ def _faults(
     if broken:
         yield from broken
         return
-    for name, document in facts.items():  # a corrected fact may be what another one hangs on
+    for name, document in facts.items():
+        if name not in documents:  # as released, but for what it must be told with
+            yield from condition_faults(procedure.id, f"revision of {name}", document, facts)
+            continue
         yield from fact_faults(procedure.id, f"revision of {name}", document, facts)
         if document.get("territory", STATE) not in territories:
             remedy = f"unknown territory '{document['territory']}'; use a code of data/places.json"

@@ -37,7 +37,7 @@ def fact_faults(file: str, where: str, fact: Document, facts: Mapping[str, Docum
     """Check one fact among all facts of its procedure, by id."""
     yield from _days(file, where, fact)
     yield from _figures(file, where, fact)
-    yield from _conditions(file, where, fact, facts)
+    yield from condition_faults(file, where, fact, facts)
 
 
 def _days(file: str, where: str, fact: Document) -> Iterator[Fault]:
@@ -70,7 +70,8 @@ def _sorted(figures: set[Figure] | frozenset[Figure]) -> list[Figure]:
     return sorted(figures, key=str)
 
 
-def _conditions(file: str, where: str, fact: Document, facts: Mapping[str, Document]) -> Iterator[Fault]:
+def condition_faults(file: str, where: str, fact: Document, facts: Mapping[str, Document]) -> Iterator[Fault]:
+    """Check what a fact says must be told with it, among all facts of its procedure, by id."""
     for number, name in enumerate(fact.get("conditions", [])):
         place = f"{where}.conditions[{number}]"
         if name == fact["id"]:
