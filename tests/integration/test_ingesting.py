@@ -18,7 +18,7 @@ from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.adapters.scripted.web_server import Page, ScriptedWeb
 from clara.bootstrap import Services
-from clara.ingestion.sources import Unchanged
+from clara.ingestion.sources import SourceUnreachableError, Unchanged
 from clara.jobs.ingesting import Chosen, NothingChosenError, ingest_chosen
 from clara.jobs.outcome import Outcome
 from clara.jobs.settling import UnservedNormError, settle
@@ -98,7 +98,7 @@ class CountingServices(Services):
 
 
 def nothing(source: RegisteredSource, served: object) -> Live:
-    raise AssertionError(f"{source.id} was read in the net")
+    raise SourceUnreachableError(f"{source.id} was read in the net")
 
 
 @pytest.fixture
@@ -418,3 +418,11 @@ def test_the_report_is_json(bench: Bench) -> None:
     """Automation can read it."""
     report = json.loads(json.dumps(bench.ingest().report))
     assert {entry["source"]: entry["written"] for entry in report["documents"]} == {"BOE-A-2020-1": 2, "BOE-A-2020-2": 1}
+
+
+def test_one_norm_of_a_folder(bench: Bench) -> None:
+    """With a source named, only its file is read; a source without a file there is read in the net."""
+    assert bench.ingest(sources=(NORM,), folder=DATA / "legislation_2026-04-25").exit_code == 2
+    assert "was read in the net" in bench.said[0]
+    outcome = bench.ingest(sources=("BOE-A-2003-10715",), folder=DATA / "legislation_2026-04-25")
+    assert outcome.report["outcomes"] == {"new": 1}

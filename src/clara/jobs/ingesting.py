@@ -48,8 +48,9 @@ class NothingChosenError(Exception):
 class Chosen:
     """What to ingest, and how.
 
-    `everything` is data/ and every source; `sources` are ids of the registry; `norms` all norms of the registry, or, with a
-    `folder`, the Markdown files in it. Without any of these it is data/ alone. `workers` above 0 are processes of their own.
+    `everything` is data/ and every source; `sources` are ids of the registry; `norms` all norms of the registry. With a
+    `folder`, norms are those of its Markdown files, of the `sources` alone where some are named. Without any choice it is data/
+    alone. `workers` above 0 are processes of their own.
     """
 
     everything: bool = False
@@ -141,13 +142,15 @@ def _wanted(chosen: Chosen, net: Read) -> Iterator[tuple[RegisteredSource, Read]
     files = _files(chosen.folder) if chosen.folder is not None else {}
     if unknown := [source for source in chosen.sources if source not in registry]:
         raise NothingChosenError(f"there is no source {unknown[0]!r}; data/sources.yaml names those there are")
+    if chosen.sources and not chosen.everything:
+        files = {name: path for name, path in files.items() if name in chosen.sources}
     from_files = in_files(files)
     for name, path in files.items():
         yield registry.get(name) or _unregistered(name, path), from_files
     for source in registry.values():
         norm = source.kind is SourceKind.NORM
-        in_turn = (chosen.norms and norm and chosen.folder is None) or (chosen.everything and not (norm and chosen.folder))
-        if source.id in chosen.sources or in_turn:
+        in_turn = chosen.everything or (chosen.norms and norm and not chosen.sources)
+        if source.id not in files and (source.id in chosen.sources or (in_turn and not (norm and chosen.folder))):
             yield source, net
 
 

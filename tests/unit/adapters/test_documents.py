@@ -56,6 +56,15 @@ def test_a_page_is_read_as_a_person_does() -> None:
         pytest.param("<article><header><h3>a</h3></header>b</article>", "### a\nb", id="header-of-an-article"),
         pytest.param("<table><tr><td></td><td>a</td><td> </td></tr></table>", "a", id="empty-cells"),
         pytest.param("a&#0;b&#xD800;c&shy;d\u200be", "a\ufffdb\ufffdcde", id="characters-that-hide"),
+        pytest.param(
+            "<table><tr><td><p>790</p></td><td><div>16 €</div><p>(2026)</p></td></tr></table>b",
+            "790 | 16 € (2026)\nb",
+            id="blocks-in-cells",
+        ),
+        pytest.param("<table><tr><td><h2>a</h2><p>b</p></td><td><p>c</p></td></tr></table>", "## a\nb\nc", id="layout"),
+        pytest.param(
+            "<table><tr><td>a<table><tr><td>b</td><td>c</td></tr></table>d</td></tr></table>", "a\nb | c\nd", id="nested"
+        ),
         pytest.param("<p>a <i>b</i>c</p>", "a bc", id="inline"),
         pytest.param("<pre>a\n\n  b</pre>", "a b", id="preformatted"),
     ],

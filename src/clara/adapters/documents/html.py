@@ -21,6 +21,8 @@ LEFT_OUT: Final = frozenset({
     "embed", "video", "audio", "map", "button", "select", "option", "input", "textarea", "datalist", "dialog",
 })  # fmt: skip
 ROLES_LEFT_OUT: Final = frozenset({"navigation", "banner", "contentinfo", "search", "menu", "menubar", "dialog", "alertdialog"})
+# Characters. In tables of fees and documents the longest rows have some 600; a part of a page that lies in a cell has more.
+LONGEST_ROW: Final = 1_500
 _INVISIBLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
@@ -43,6 +45,7 @@ class _Lines:
         self.lines: list[str] = []
         self._pieces: list[str] = []
         self._mark = ""
+        self.in_row = False
 
     def add(self, text: str) -> None:
         self._pieces.append(text)
@@ -85,15 +88,27 @@ def _children(node: LexborNode) -> list[LexborNode]:
 
 def _opened(node: LexborNode, lines: _Lines) -> None:
     tag = node.tag or ""
-    if tag in BLOCKS:
-        lines.end(f"{'#' * HEADINGS[tag]} " if tag in HEADINGS else "")
-    elif tag in CELLS:
+    if tag in CELLS:
         lines.add(" | ")
+    elif lines.in_row:
+        lines.add(" " if tag in BLOCKS else "")
+    elif tag in BLOCKS:
+        lines.end(f"{'#' * HEADINGS[tag]} " if tag in HEADINGS else "")
+        lines.in_row = tag == "tr" and _is_row(node)
 
 
 def _closed(node: LexborNode, lines: _Lines) -> None:
-    if node.tag in BLOCKS:
+    if node.tag == "tr":
+        lines.in_row = False
+    if node.tag in BLOCKS and not lines.in_row:
         lines.end()
+    elif node.tag in BLOCKS:
+        lines.add(" ")
+
+
+def _is_row(node: LexborNode) -> bool:
+    """Whether a row is one of a table of data, and not of one that only arranges the page."""
+    return node.css_first("table, h1, h2, h3, h4, h5, h6") is None and len(node.text()) <= LONGEST_ROW
 
 
 def _left_out(node: LexborNode) -> bool:
