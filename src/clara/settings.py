@@ -23,6 +23,16 @@ SAMPLE_KEY = "sample-key-of-the-demonstration-only"
 MAKE_KEY = "Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
+# Without these no message of WhatsApp can be verified, answered or tied to its sender.
+NEEDED_BY_TWILIO = (
+    "twilio_auth_token",
+    "twilio_account_sid",
+    "clara_public_url",
+    "clara_pseudonym_key",
+    "clara_address_key",
+)
+
+
 class SettingsError(Exception):
     """The environment holds a value that Clara cannot use. The message names each variable and the remedy."""
 
@@ -32,36 +42,54 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
 
-    rag_enabled: bool = Field(True, description="search PostgreSQL; off means keywords only")
-    rag_fallback_chain: bool = Field(True, description="fall back to keywords and the directory; off means one tier")
-    rag_policy: Literal["none", "self_reflective", "corrective", "adaptive"] = Field("none", description="searching again")
+    rag_enabled: bool = Field(True, description="search PostgreSQL; off: keywords and directory only")
+    rag_fallback_chain: bool = Field(True, description="fall back to keywords and the directory; off: the first tier only")
+    rag_policy: Literal["none", "self_reflective", "corrective", "adaptive"] = Field(
+        "none", description="whether to search, and to ask again in other words"
+    )
     rag_reranker: Literal["none", "heuristic", "gemini", "endpoint"] = Field("none", description="who orders what was found")
     rag_reranker_candidates: int = Field(20, ge=2, le=100, description="passages that the reranker sees")
-    rag_reranker_seconds: float = Field(2.0, gt=0, le=30, description="after this the order stays as it was")
-    rag_writer: Literal["none", "gemini", "scripted"] = Field("none", description="who writes answers; none: quotes alone")
+    rag_reranker_seconds: float = Field(2.0, gt=0, le=30, description="seconds; after these the order stays")
+    rag_writer: Literal["none", "gemini", "scripted"] = Field(
+        "none", description="who writes answers; none: quotes alone; scripted: a stand-in"
+    )
     rag_grounded_prompting: bool = Field(True, description="a model, where RAG_WRITER names one, writes answers; off: quotes")
     rag_translator: Literal["none", "gemini"] = Field("none", description="who asks again in Spanish and English")
-    rag_transcriber: Literal["none", "gemini", "whisper"] = Field("none", description="who writes down voice notes")
-    rag_cache_enabled: bool = Field(False, description="remember results")
+    rag_transcriber: Literal["none", "gemini", "whisper"] = Field(
+        "none", description="who writes down voice notes; whisper: on this machine"
+    )
+    rag_cache_enabled: bool = Field(False, description="remember what was found, so that it is not searched again")
     rag_cache_ttl: float = Field(3600, gt=0, le=A_YEAR_SECONDS, description="seconds for which a result is remembered")
-    rag_cache_backend: Literal["memory", "redis"] = Field("memory", description="redis shares results between processes")
+    rag_cache_backend: Literal["memory", "redis"] = Field(
+        "memory", description="redis: shared between processes; needs CLARA_PSEUDONYM_KEY"
+    )
     rag_redis_url: SecretStr | None = Field(None, description="redis://, rediss:// or unix://, for the backend redis")
-    rag_metrics_enabled: bool = Field(True, description="count every retrieval")
+    rag_metrics_enabled: bool = Field(True, description="count retrievals, summed over all processes")
     rag_ingestion_enabled: bool = Field(False, description="read sources and norms again every week, by itself")
     rag_drift_check_enabled: bool = Field(False, description="compare sources with what is served every night, by itself")
     rag_boe_monitor_enabled: bool = Field(False, description="read the official gazette every morning, by itself")
-    rag_db_url: SecretStr | None = Field(None, description="PostgreSQL >= 16 with pgvector; unset: an embedded server")
+    rag_db_url: SecretStr | None = Field(
+        None, description="postgresql://user:password@host:5432/database; unset: Clara starts her own"
+    )
 
-    clara_channel: Literal["twilio", "local"] = Field("twilio", description="where messages come from and go to")
-    clara_public_url: str | None = Field(None, description="the address Twilio was given, without /webhook")
-    clara_pseudonym_key: SecretStr | None = Field(None, description="32 or more characters; keys the senders' pseudonyms")
-    clara_address_key: SecretStr | None = Field(None, description="32 or more characters; encrypts senders' addresses")
-    clara_human_contact: str | None = Field(None, max_length=200, description="how to reach a person of your organisation")
-    clara_whisper_model: Path | None = Field(None, description="folder of a Whisper model, for the transcriber whisper")
+    clara_channel: Literal["twilio", "local"] = Field("twilio", description="local serves the chat page instead of the webhook")
+    clara_public_url: str | None = Field(None, description="address without /webhook, exactly as Twilio was given it")
+    clara_pseudonym_key: SecretStr | None = Field(
+        None, description="32 or more random characters; keys pseudonyms. Never change it"
+    )
+    clara_address_key: SecretStr | None = Field(None, description="32 or more others; encrypts addresses, for a day")
+    clara_human_contact: str | None = Field(
+        None, max_length=200, description="how to reach a person of your organisation; shown in replies"
+    )
+    clara_whisper_model: Path | None = Field(
+        None, description="for whisper: folder of a CTranslate2 model (pip install clara[voice])"
+    )
     clara_worker: Literal["process", "inline"] = Field("process", description="inline: the worker runs in the web process")
     clara_worker_turns: int = Field(4, ge=1, le=64, description="messages that one worker answers at the same time")
-    clara_home: Path | None = Field(None, description="folder of the embedded database and of the spool")
-    clara_spool: Path | None = Field(None, description="folder for messages that come while the database is away")
+    clara_home: Path | None = Field(None, description="folder of Clara's own database; unset: the user's data folder")
+    clara_spool: Path | None = Field(
+        None, description="folder for messages while the database is away; unset: CLARA_HOME/spool"
+    )
     clara_spool_mb: int = Field(64, ge=1, le=4096, description="most that the spool may hold, in megabytes")
     clara_host: str = Field("127.0.0.1", description="address the web server listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the web server listens on")
@@ -73,8 +101,10 @@ class Settings(BaseSettings):
     clara_sender_model_answers_per_day: int = Field(50, ge=0, description="answers of one sender that use a paid model")
     clara_model_answers_per_day: int = Field(5_000, ge=0, description="answers of all senders that use a paid model")
 
-    twilio_account_sid: str | None = Field(None, pattern=r"^AC[0-9a-fA-F]{32}$")
-    twilio_auth_token: SecretStr | None = None
+    twilio_account_sid: str | None = Field(
+        None, pattern=r"^AC[0-9a-fA-F]{32}$", description="the account at Twilio, AC and 32 hex digits"
+    )
+    twilio_auth_token: SecretStr | None = Field(None, description="the account's secret: verifies webhooks and sends replies")
     twilio_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Twilio's REST API")
 
     clara_admin_token_sha256: str | None = Field(
@@ -87,22 +117,24 @@ class Settings(BaseSettings):
         None, pattern=r"^[0-9a-fA-F]{64}$", description="SHA-256 of another token, which may read /admin and do nothing there"
     )
 
-    gemini_api_key: SecretStr | None = None
-    gemini_model: str = "gemini-2.5-flash-lite"
+    gemini_api_key: SecretStr | None = Field(None, description="for whatever is gemini: questions and passages go to Google")
+    gemini_model: str = Field("gemini-2.5-flash-lite", description="the model of the reranker and the translator")
     gemini_writer_model: str = Field("gemini-2.5-flash", description="the writer's model")
     gemini_transcriber_model: str = Field("gemini-2.5-flash", description="the transcriber's model")
     gemini_calls_per_day: int = Field(20_000, ge=0, description="calls of Gemini of all processes; then Clara does without")
-    gemini_embedding_model: str = Field("gemini-embedding-001", pattern=r"^gemini-[a-z0-9.-]+$")
+    gemini_embedding_model: str = Field(
+        "gemini-embedding-001", pattern=r"^gemini-[a-z0-9.-]+$", description="embeds for `clara index build --model gemini`"
+    )
     gemini_embedding_sdk: Literal["genai", "legacy"] = Field("genai", description="legacy needs the extra gemini-legacy")
-    gemini_embedding_seconds: float = Field(2.0, gt=0, le=10, description="after this keywords answer")
+    gemini_embedding_seconds: float = Field(2.0, gt=0, le=10, description="seconds; after these keywords answer")
     gemini_embedding_per_minute: int = Field(1_500, ge=1, le=100_000, description="texts a minute of `clara index build`")
     gemini_base_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Gemini")
-    reranker_base_url: str | None = Field(None, pattern=r"^https?://", description="serves /ranking, for the reranker endpoint")
-    reranker_model_name: str = ""
-    reranker_api_key: SecretStr | None = None
+    reranker_base_url: str | None = Field(None, pattern=r"^https?://", description="serves /ranking, for `endpoint`")
+    reranker_model_name: str = Field("", description="the reranker's model")
+    reranker_api_key: SecretStr | None = Field(None, description="the reranker's key, if it wants one")
 
     boe_base_url: str = Field("https://www.boe.es", pattern=r"^https?://", description="another base address of the gazette")
-    clara_alert_webhook: SecretStr | None = Field(None, description="where alerts for operators are posted, as JSON")
+    clara_alert_webhook: SecretStr | None = Field(None, description="https:// address to which alerts for operators are posted")
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -172,14 +204,7 @@ class Settings(BaseSettings):
         """Refuse to serve messages with a channel that is not fully configured. Raises SettingsError."""
         if self.clara_channel == "local":
             return
-        needed = {
-            "TWILIO_AUTH_TOKEN": self.twilio_auth_token,
-            "TWILIO_ACCOUNT_SID": self.twilio_account_sid,
-            "CLARA_PUBLIC_URL": self.clara_public_url,
-            "CLARA_PSEUDONYM_KEY": self.clara_pseudonym_key,
-            "CLARA_ADDRESS_KEY": self.clara_address_key,
-        }
-        missing = [name for name, value in needed.items() if value is None]
+        missing = [name.upper() for name in NEEDED_BY_TWILIO if getattr(self, name) is None]
         if missing:
             msg = (
                 f"{', '.join(missing)} not set. WhatsApp messages cannot be verified or answered without them; "

@@ -275,6 +275,32 @@ def test_a_job_ends_with_its_worker_however_that_ends(empty_url: str, unused_por
     until(lambda: running(*words) == [])
 
 
+@pytest.mark.parametrize(
+    "arguments", [pytest.param({}, id="worker"), pytest.param({"CLARA_WORKER": "inline", "PORT": "0"}, id="inline")]
+)
+def test_a_flag_has_the_worker_run_its_job(knowledge_url: str, arguments: dict[str, str]) -> None:
+    """A real worker, or a web process with one inside, does what was due; SIGTERM ends it, with the job, within seconds."""
+    environment = child_environment(
+        RAG_DB_URL=knowledge_url,
+        CLARA_CHANNEL="local",
+        RAG_BOE_MONITOR_ENABLED="true",
+        BOE_BASE_URL="http://127.0.0.1:1",
+        **arguments,
+    )
+    command_line = [sys.executable, "-m", "clara", "web" if arguments else "worker"]
+    with subprocess.Popen(command_line, env=environment, stderr=subprocess.DEVNULL) as worker:
+        try:
+            until(lambda: rows(knowledge_url, "select 1 from procrastinate_workers where id > 0") != [])
+            until(lambda: rows(knowledge_url, "select 1 from job_runs where job = 'boe'") != [])
+            worker.terminate()
+            assert worker.wait(15) == 0
+        finally:
+            worker.kill()
+    process = rows(knowledge_url, "select process, arguments from job_runs")
+    assert [run[1] for run in process] == ["--check --notify"]
+    until(lambda: not Path(f"/proc/{str(process[0][0]).rpartition(':')[2]}").exists())
+
+
 @pytest.mark.parametrize("scheduled", SCHEDULES.values(), ids=lambda scheduled: scheduled.job)
 def test_every_scheduled_command_is_one(scheduled: Scheduled) -> None:
     """The command line takes the arguments that the schedule gives it."""

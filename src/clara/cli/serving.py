@@ -34,8 +34,10 @@ def worker(*, attached: bool) -> None:
     from clara.jobs.scheduling import scheduling
     from clara.jobs.working import build_worker
 
-    with staying(attached=attached) as services, scheduling(services):
-        build_worker(services).run()
+    with staying(attached=attached) as services:
+        worker = build_worker(services)  # first who answers people, then what can wait
+        with scheduling(services):
+            worker.run()
 
 
 @click.command()
