@@ -23,6 +23,8 @@ from tests.integration.correcting import (
 from tests.integration.wired import CommandLine, wired
 
 from clara.adapters.postgres.inbox import PostgresInbox
+from clara.adapters.postgres.usage import Kind
+from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.bootstrap import Services
 from clara.delivery.message import Incoming
 from clara.delivery.splitting import split
@@ -181,9 +183,7 @@ def test_the_command_line(knowledge_url: str) -> None:
 
 def taken(services: Services, body: str) -> int:
     """Take in a message and answer it; give the number of its turn."""
-    inbox = PostgresInbox(
-        services.engine.get(), services.settings.pseudonym_key, services.sealer.get(), lambda _connection, _id, _who: None, None
-    )
+    inbox = PostgresInbox(services.engine.get(), services.settings.pseudonym_key, services.sealer.get(), Kind(QUEUE, TASK))
     inbox.accept(Incoming(f"SM{datetime.now(UTC).timestamp()}", "local", "ana", "clara", body))
     ((number,),) = rows(services, "select max(id) from inbox")
     case = services.desk().begin(number)

@@ -8,16 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import text
 from tests.integration.gazette_days import Webhook
+from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA, sample
 
 from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services, read_knowledge
-from clara.cli import cli
 from clara.ingestion.sources import Snapshot, SourceUnreachableError, digest_of_content
 from clara.jobs.drifting import Choice, UnknownSourceError, _post, check_drift, run
 from clara.jobs.looking import Fetch, in_folder
@@ -373,9 +372,11 @@ def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> 
     """An operator lists, shows, accepts and rejects from a shell; errors are one line and exit code 2."""
     (number,) = numbers(look(services, SLOWER))
 
+    line = CommandLine(empty_url)
+
     def clara(*arguments: str) -> tuple[int, str]:
-        result = CliRunner(env={"RAG_DB_URL": empty_url}).invoke(cli, list(arguments))
-        return result.exit_code, result.output
+        ran = line(*arguments)
+        return ran.code, ran.out + ran.err
 
     assert clara("review", "list")[1].splitlines()[-1].startswith("1 findings wait")
     assert json.loads(clara("review", "show", str(number), "--json")[1])["place"] == "da7"
@@ -385,6 +386,7 @@ def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> 
     assert clara("review", "accept", str(number))[0] == 0
     assert clara("review", "list") == (0, "Nothing waits for review.\n")
     assert clara("drift")[0] == 2
+    line.close()
 
 
 def test_concurrent_decisions_settle_a_snapshot_once(services: Services) -> None:

@@ -12,6 +12,7 @@ from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.retrieval.counters import MetricsUnavailableError, Series
 from clara.retrieval.measured import RetrievalMetrics, hand_on
 from clara.retrieval.passage import Found, Status
+from clara.web.bearer import Doorman
 from clara.web.metrics import metrics_routes
 
 SERVED = Found(Status.FOUND, "pgvector", timings_ms={"embed": 30.0})
@@ -48,7 +49,7 @@ def test_processes_and_restarts_are_one_series(engine: Engine, empty_url: str) -
         hand_on(metrics, PostgresMetrics(own), pytest.fail)
         own.dispose()
     app = Flask("test")
-    app.register_blueprint(metrics_routes(PostgresMetrics(engine).read))
+    app.register_blueprint(metrics_routes(PostgresMetrics(engine).read, Doorman(None)))
     scraped = app.test_client().get("/metrics").text
     assert 'clara_retrievals_total{status="found",tier="pgvector"} 3.0' in scraped
     assert 'clara_retrieval_seconds_count{stage="embed"} 3.0' in scraped

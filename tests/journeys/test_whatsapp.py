@@ -167,9 +167,9 @@ def test_a_final_refusal_is_recorded(clara: Clara) -> None:
 
 
 def test_health_names_each_part(clara: Clara) -> None:
-    """Database and worker answer, and no message waits for long."""
+    """Database and worker answer, no message waits for long, and no job is expected that does not come."""
     until(lambda: clara.web.get("/health").status_code == 200)
-    assert clara.web.get("/health").json["parts"].keys() == {"database", "worker", "delivery"}
+    assert clara.web.get("/health").json["parts"].keys() == {"database", "worker", "delivery", "jobs"}
 
 
 def test_the_chat_page_is_not_served_on_whatsapp(clara: Clara) -> None:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import DBAPIError
 
 from clara.adapters.postgres.evidence import RECORDING, outages, record_evidence
 from clara.adapters.postgres.schema import corpora
@@ -157,7 +158,10 @@ class PostgresPublications:
             try:
                 yield alone
             finally:
-                # The lock is the session's: closing it, instead of handing it to the pool, releases it whatever happened.
+                # The lock is the session's: closing it, instead of handing it to the pool, releases it whatever happened. But
+                # the server hears of that only a moment later, when the next who comes would find it taken.
+                with suppress(DBAPIError):
+                    connection.execute(text("select pg_advisory_unlock(:publishing)"), {"publishing": PUBLISHING})
                 connection.invalidate()
 
     def abandoned(self, name: str) -> list[str]:
