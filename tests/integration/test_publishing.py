@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
+import psycopg
 import pytest
 from sqlalchemy.exc import DBAPIError
 from tests.contracts.test_cache import redis_server
@@ -345,6 +346,11 @@ def test_the_command_line(services: Services, knowledge_url: str) -> None:
     withdrawn = line("publish", "--withdraw", FEE, "--json")
     assert json.loads(withdrawn.out) == {"state": "withdrawn", "fact": FEE, "corrections": 1}
     line.close()
+    with psycopg.connect(knowledge_url) as connection:
+        acts = connection.execute("select actor, act, subject, outcome from audit_log order by id").fetchall()
+        runs = connection.execute("select job, exit_code from job_runs order by id").fetchall()
+    assert acts == [("cli", "undo", "publication 1", "done"), ("cli", "withdraw", f"fact {FEE}", "done")]
+    assert runs == [("publish", 0), ("undo", 2), ("undo", 0), ("withdraw", 0)]
 
 
 @pytest.fixture(params=["memory", "redis"])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from clara.jobs.outcome import Outcome
     from clara.jobs.publishing import Choosing
 
+# What became of an act, for the audit log; where nothing was to do there is none.
+OUTCOMES = {"served": "done", "withdrawn": "done", "refused": "refused"}
 ALONE = "Give one of --undo, --list, --withdraw and --dry-run, or none."
 
 
@@ -30,6 +32,7 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
     Whoever asks meanwhile is answered from the served version. Exit codes: 0 served, or nothing to publish; 1 refused; 2 could
     not run.
     """
+    from clara.adapters.postgres.audit import PostgresAudit
     from clara.jobs.preparing import running_services
     from clara.jobs.publishing import Choosing
     from clara.jobs.running import recorded
@@ -41,15 +44,19 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
             _list(services, as_json=as_json)
             return
 
+        # Each way back has a name of its own, so that it fails while a publication goes on instead of being taken for its twin.
+        job = "undo" if back else "withdraw" if withdraw else "publish"
+        arguments = withdraw or ("--skip-answers" if chosen["skip_answers"] else "")
+
         def work() -> "Outcome":
             done = _acted(services, Choosing(**chosen), withdraw, back=back)
             if as_json:
                 click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
+            if not chosen["dry_run"] and (outcome := OUTCOMES.get(done.report["state"])):
+                subject = f"fact {withdraw}" if withdraw else f"publication {done.report['publication']}"
+                PostgresAudit(services.engine.get()).record("cli", job, subject, outcome)
             return done
 
-        # Each way back has a name of its own, so that it fails while a publication goes on instead of being taken for its twin.
-        job = "undo" if back else "withdraw" if withdraw else "publish"
-        arguments = withdraw or ("--skip-answers" if chosen["skip_answers"] else "")
         sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, arguments, work, say=say))
 
 
