@@ -93,7 +93,7 @@ class PostgresSnapshots:
 
     def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
         """Remember the look at a source; one that did not answer keeps the time when it last did."""
-        now = func.clock_timestamp()
+        now = func.statement_timestamp()  # the same in every column
         values: dict[str, Any] = {"checked_at": now, "outcome": outcome, "detail": storable(detail)}
         values |= {"reached_at": now} if reached else {}
         made = insert(checks).values(source_id=source_id, **values)
