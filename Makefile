@@ -25,10 +25,12 @@ lint: .venv/.dev ## Check style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+# In an empty database of its own: what somebody published into hers, or an older schema there, is not what is measured.
 eval: .venv/.run ## Ask the evaluation's questions, judge answers by every suite, and hold both against their gates
-	@$(BIN)/clara eval --compare eval/clara/baseline.json --out build/eval
-	@$(BIN)/clara eval --tier json_fallback --out build/eval
-	@$(BIN)/clara eval --answers --out build/eval
+	@home=$$(mktemp -d) && chmod 755 "$$home" && trap 'rm -rf "$$home"' EXIT && export CLARA_HOME="$$home" RAG_DB_URL= && \
+	$(BIN)/clara eval --compare eval/clara/baseline.json --out build/eval && \
+	$(BIN)/clara eval --tier json_fallback --out build/eval && \
+	$(BIN)/clara eval --answers --out build/eval
 
 check: lint test eval ## The gate: lint, tests, evaluation
 
