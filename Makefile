@@ -59,7 +59,7 @@ soak: .venv/.dev ## 20 questions a second for 20 minutes, watching memory
 	@$(BIN)/python -m tests.faults.load --soak 20 --questions 20
 
 lock: ## Renew the pinned dependencies (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra train -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra train --extra bench --extra code -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
 
 clean: ## Remove the virtual environment and every cache (keeps the database)
