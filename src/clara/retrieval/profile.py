@@ -17,7 +17,9 @@ class Profile:
     its name; 0 turns a leg off. `language` is that of passages which do not say theirs; `code` splits identifiers.
     `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same.
     `collections` are asked one after the other, each with the least cosine that counts, lowered by the factor `relaxing` when
-    nothing reaches it; without any, all collections are searched at once.
+    nothing reaches it; without any, all collections are searched at once. `pool` passages of each leg are fused: 50 + 50 gave
+    the measured quality, more only costs time. `rank_constant` is that of reciprocal rank fusion (60: Cormack, Clarke and
+    Büttcher, 2009).
     """
 
     name: str = "procedures"
@@ -32,6 +34,8 @@ class Profile:
     deduplicate: bool = False
     collections: Mapping[str, float] = field(default_factory=dict)
     relaxing: float = 0.98
+    pool: int = 50
+    rank_constant: int = 60
 
     @property
     def follows_names(self) -> bool:
