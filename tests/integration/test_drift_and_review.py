@@ -18,7 +18,7 @@ from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindin
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services, read_knowledge
 from clara.ingestion.sources import Snapshot, SourceUnreachableError, digest_of_content
-from clara.jobs.drifting import Choice, UnknownSourceError, _post, check_drift, run
+from clara.jobs.drifting import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
 from clara.jobs.looking import Fetch, in_folder
 from clara.jobs.outcome import Outcome
 from clara.jobs.reviewing import MissingReasonError, accept, one, page, reject, waiting
@@ -350,13 +350,29 @@ def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhoo
     answers = iter([503, 204])
     webhook.answer = lambda: next(answers)
     said: list[str] = []
-    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, as_json=True, webhook=webhook.url)
+    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, Telling(as_json=True, webhook=webhook.url))
     assert code == 1
     assert json.loads(said[-1]) == webhook.posted[0]
     assert one_of(services, "select exit_code from job_runs where job = 'drift'") == 1
     kept = str(one_of(services, "select report::text from job_runs"))
     assert "decimonovena" in kept
     assert "mutualistas que opten" not in kept
+
+
+def test_what_waits_is_posted_to_the_operators(
+    empty_url: str, services_on: Callable[..., Services], tmp_path: Path, webhook: Webhook
+) -> None:
+    """With --notify the setting's address is told when a person has to act, and only then; without one nothing is looked at."""
+    file = tmp_path / f"{OTHER}.md"
+    file.write_text((DATA / "legislation" / f"{OTHER}.md").read_text("utf-8"), "utf-8")
+    told = services_on(empty_url, clara_alert_webhook=webhook.url)
+    told.migrate()
+    telling = Telling(notify=True)
+    assert run(told, Choice(norms=tmp_path), lambda _line: None, lambda _d, _t: None, telling) == 1  # new: nobody serves it yet
+    assert len(webhook.posted) == 1
+    mute = services_on(empty_url)
+    with pytest.raises(NoWebhookError, match="CLARA_ALERT_WEBHOOK"):
+        run(mute, Choice(norms=tmp_path), lambda _line: None, lambda _d, _t: None, telling)
 
 
 def test_a_webhook_that_takes_nothing_is_an_error(services: Services, webhook: Webhook) -> None:

@@ -211,6 +211,8 @@ def test_nothing_is_scheduled_unless_it_is_switched_on(services_on: Callable[...
         assert enabled(Settings(**{flag: True})) == (scheduled,)
     with_all = enabled(Settings(**dict.fromkeys(SCHEDULES, True)))
     assert {scheduled.job for scheduled in with_all} == {"boe", "drift", "ingestion"}
+    (reminding,) = enabled(Settings(rag_drift_check_enabled=True, clara_alert_webhook="https://alerts.example/"))
+    assert reminding.arguments == ("drift", "--stale", "--notify")
 
 
 def command(*arguments: str, most_seconds: float = 60) -> Scheduled:

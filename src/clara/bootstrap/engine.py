@@ -207,6 +207,12 @@ class Engine:
         known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
         return RememberingEmbedder(self.memorising_embedder(embedder) if self.database_url else embedder, known)
 
+    def law_embedder(self, norm: str, embedder: Embedder, *, anew: bool = False) -> Embedder:
+        """Build what embeds the passages of a norm: it knows the vectors that the release carries, unless `anew`."""
+        memorising = self.memorising_embedder(embedder, anew=anew)
+        file = resources() / "data" / "law_vectors" / f"{norm}.npz"
+        return memorising if anew else RememberingEmbedder(memorising, read_vectors(file, embedder.model))
+
     def index(
         self, profile: Profile | None = None, embedder: Embedder | None = None, *, vectors: bool = False
     ) -> "PostgresIndex":

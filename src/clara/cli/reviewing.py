@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,19 +19,20 @@ from clara.cli.running import read_settings, running, say, showing
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--webhook", help="Post the same JSON to this address.")
-def drift(*, every: bool, stale: bool, source: str | None, norms: Path | None, as_json: bool, webhook: str | None) -> None:
+@click.option("--notify", is_flag=True, help="Post it to CLARA_ALERT_WEBHOOK when something waits or could not be reached.")
+def drift(*, every: bool, stale: bool, source: str | None, norms: Path | None, as_json: bool, **posting: Any) -> None:  # noqa: ANN401
     """Compare what sources say now with what answers rest on. What changed in substance waits for `clara review`.
 
     Exit code 1: something waits, could not be reached, or is not held yet; 2: nothing could be reached, or the webhook failed.
     """
-    from clara.jobs.drifting import Choice, run
+    from clara.jobs.drifting import Choice, Telling, run
     from clara.jobs.preparing import running_services
 
     if sum((every, stale, source is not None, norms is not None)) != 1:
         raise click.UsageError("Choose one of --all, --stale, --source ID and --norms DIR.")
     with running(), running_services(read_settings(), say, prepare="schema") as services, showing("looking") as progress:
         chosen = Choice(stale=stale, source=source, norms=norms)
-        sys.exit(run(services, chosen, click.echo, progress, as_json=as_json, webhook=webhook))
+        sys.exit(run(services, chosen, click.echo, progress, Telling(as_json, **posting)))
 
 
 @click.group()

@@ -37,6 +37,10 @@ JOB = "drift"
 PAUSES = (1.0, 5.0)
 
 
+class NoWebhookError(Exception):
+    """Something shall be posted, and nowhere to. The message names the setting."""
+
+
 class UnknownSourceError(Exception):
     """There is no source of that id in data/sources.yaml."""
 
@@ -67,17 +71,30 @@ class Looked:
     absent: tuple[Mapping[str, Any], ...] = ()
 
 
-def run(
-    services: Services, chosen: Choice, say: Say, progress: Progress, *, as_json: bool = False, webhook: str | None = None
-) -> int:
-    """Look for drift as a recorded job, print and post what was found; give the exit code. Raises AlertNotTakenError too."""
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a look is told: as JSON, posted to a `webhook`, and with `notify` to the operators' when a person has to act."""
+
+    as_json: bool = False
+    webhook: str | None = None
+    notify: bool = False
+
+
+def run(services: Services, chosen: Choice, say: Say, progress: Progress, telling: Telling = Telling()) -> int:
+    """Look for drift as a recorded job, print and post what was found; give the exit code.
+
+    Raises AlertNotTakenError, and NoWebhookError before anything is looked at.
+    """
+    operators = services.settings.secret("clara_alert_webhook")
+    if telling.notify and not operators:
+        raise NoWebhookError("there is nowhere to post; set CLARA_ALERT_WEBHOOK, or give --webhook instead of --notify")
     made: list[Outcome] = []
     fetcher = PoliteFetcher(services.settings.clara_public_url or "")
     gazette = BoeClient(services.settings.boe_base_url)
     fetch = in_folder(chosen.norms) if chosen.norms else looking(in_the_net(fetcher, gazette, madrid_today()))
 
     def work() -> Outcome:
-        outcome = check_drift(services, chosen, fetch, _silent if as_json else say, progress)
+        outcome = check_drift(services, chosen, fetch, _silent if telling.as_json else say, progress)
         made.append(outcome)
         return Outcome(outcome.exit_code, brief(outcome.report))
 
@@ -87,10 +104,10 @@ def run(
         fetcher.close()
         gazette.close()
     for outcome in made:
-        if as_json:
+        if telling.as_json:
             say(json.dumps(outcome.report, ensure_ascii=False))
-        if webhook:
-            _post(webhook, dict(outcome.report))
+        for address in filter(None, (telling.webhook, operators if telling.notify and outcome.exit_code else "")):
+            _post(address, dict(outcome.report))
     return code
 
 

@@ -1,32 +1,54 @@
-"""Computing the vectors that a release carries for its own passages.
+"""Computing the vectors that a release carries: of its own passages, and of the norms that its facts rest on.
 
-    python -m clara.jobs.embedding
+    python -m clara.jobs.embedding                   writes data/vectors.npz
+    python -m clara.jobs.embedding --norms FOLDER    writes data/law_vectors/<norm>.npz for each Markdown file of the folder
 
-Writes data/vectors.npz. Ingestion computes what is missing there, so a file that lags behind costs time and nothing else.
+Ingestion computes what is missing there, so a file that lags behind costs time and nothing else. A norm whose file has all its
+vectors is passed over, so that the command can be stopped and started again.
 """
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from clara.bootstrap import Services
 from clara.ingestion.journey import STEP
-from clara.retrieval.remembered import digest_of, write_vectors
+from clara.knowledge.law.markdown import read_markdown
+from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
+from clara.retrieval.ports import Embedder
+from clara.retrieval.remembered import digest_of, read_vectors, write_vectors
 from clara.settings import load_settings, resources
 
 
-def main() -> None:
-    """Embed every passage of data/ and write the vectors."""
+@click.command()
+@click.option("--norms", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of norms in Markdown.")
+def main(norms: Path | None) -> None:
+    """Embed every passage of data/, or of norms, and write the vectors."""
     services = Services(load_settings(), None)
-    embedder = services.passage_embedder()
-    texts = [passage.indexed_text for passage in services.knowledge.get().passages]
+    data = resources() / "data"
+    if norms is None:
+        texts = [passage.indexed_text for passage in services.knowledge.get().passages]
+        _write(data / "vectors.npz", texts, services.passage_embedder())
+        return
+    (data / "law_vectors").mkdir(exist_ok=True)
+    for file in sorted(norms.glob("*.md")):
+        norm = read_markdown(file.read_text("utf-8"))
+        texts = [passage.indexed_text for passage in passages_of_norm(norm, LAW_CORPUS)]
+        _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder.get())
+
+
+def _write(target: Path, texts: Sequence[str], embedder: Embedder) -> None:
+    if {digest_of(text, "passage") for text in texts} == read_vectors(target, embedder.model).keys():
+        click.echo(f"{target.name}: nothing to do")
+        return
     vectors: dict[str, list[float]] = {}
-    with click.progressbar(range(0, len(texts), STEP), label="embedding", file=sys.stderr) as starts:
+    with click.progressbar(range(0, len(texts), STEP), label=target.stem, file=sys.stderr) as starts:
         for start in starts:
             batch = texts[start : start + STEP]
             made = embedder.embed(batch, "passage")
             vectors |= {digest_of(text, "passage"): vector for text, vector in zip(batch, made, strict=True)}
-    target = resources() / "data" / "vectors.npz"
     write_vectors(target, embedder.model, vectors)
     click.echo(f"{target.name}: {len(vectors)} vectors, {target.stat().st_size / 1e6:.1f} MB")
 

@@ -15,7 +15,7 @@ from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
-from clara.jobs.drifting import UnknownSourceError
+from clara.jobs.drifting import NoWebhookError, UnknownSourceError
 from clara.jobs.explaining import UnknownTurnError
 from clara.jobs.indexing import BusyIndexError, IncompleteIndexError
 from clara.jobs.ingesting import NothingChosenError
@@ -81,6 +81,7 @@ MENDABLE = (
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,
+    NoWebhookError,
     UnknownSourceError,
     UnreadableNormError,
 )

@@ -53,7 +53,7 @@ def table(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Write what waits as one line each."""
     for entry in entries:
         proposals = sum(fact["proposal"] is not None for fact in entry["facts"])
-        touched = f"{len(entry['facts'])} facts" + (f", {proposals} with a proposal" if proposals else "")
+        touched = _counted(len(entry["facts"]), "fact") + (f", {proposals} with a proposal" if proposals else "")
         yield f"#{entry['id']}  {entry['found_at'][:10]}  {entry['source']}  {entry['title'][:60]}  ({touched})"
     yield f"{len(entries)} findings wait. `clara review show N` shows one." if entries else "Nothing waits for review."
 
@@ -81,7 +81,7 @@ def accept(services: Services, number: int, *, keep_facts: bool, say: Say, by: D
         _index(services, settled.finding.source_id, say, by)
     if settled.drafts:
         names = ", ".join(draft.fact_id for draft in drafts)
-        say(f"{len(settled.drafts)} corrected facts wait as drafts: {names}. Run `clara publish`.")
+        say(f"As drafts wait {_counted(len(settled.drafts), 'corrected fact')}: {names}. Run `clara publish`.")
     return settled
 
 
@@ -188,3 +188,7 @@ def _entry(services: Services, finding: KeptFinding) -> dict[str, Any]:
             for touched in finding.touched
         ],
     }
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

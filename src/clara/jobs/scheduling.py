@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from time import monotonic
 from typing import Final
@@ -50,8 +50,12 @@ SCHEDULES: Final = {
 
 
 def enabled(settings: Settings) -> tuple[Scheduled, ...]:
-    """Give what is switched on."""
-    return tuple(scheduled for flag, scheduled in SCHEDULES.items() if getattr(settings, flag))
+    """Give what is switched on. Drift reminds people of what waits where an address for alerts is set."""
+    chosen = [scheduled for flag, scheduled in SCHEDULES.items() if getattr(settings, flag)]
+    reminding = settings.clara_alert_webhook is not None
+    return tuple(
+        replace(one, arguments=(*one.arguments, "--notify")) if one.job == "drift" and reminding else one for one in chosen
+    )
 
 
 @contextmanager

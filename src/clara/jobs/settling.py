@@ -72,7 +72,7 @@ def index(
         Scope(LAW_CORPUS, norm.id, anew),
         passages_of_norm(norm, LAW_CORPUS),
         store,
-        services.memorising_embedder(embedder, anew=anew),
+        services.law_embedder(norm.id, embedder, anew=anew),
         dry_run=dry_run,
         progress=progress,
     )
