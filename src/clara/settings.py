@@ -3,7 +3,7 @@
 import difflib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Self
 from urllib.parse import urlsplit
@@ -263,6 +263,11 @@ def load_settings() -> Settings:
 def child_environment(**changes: str) -> dict[str, str]:
     """Give this process's environment with some values changed, for a process to be started."""
     return {**os.environ, **changes}  # noqa: TID251
+
+
+def environment_of(names: Iterable[str]) -> dict[str, str]:
+    """Give those of these variables that the environment has."""
+    return {name: os.environ[name] for name in names if name in os.environ}  # noqa: TID251
 
 
 def resources() -> Path:

@@ -1,0 +1,31 @@
+"""Where the variables of a run come from: a .env or TOML file, and the environment, which has the last word."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from clara.evaluation.bench.plan import VARIABLES, Plan, PlanError, planned
+from clara.settings import environment_of
+
+
+def read_plan(file: Path | None) -> Plan:
+    """Read and check the variables of a run. Raises PlanError, which names every fault at once."""
+    values = _read(file) if file else {}
+    # An empty value in a file is one that is not set, as the template leaves it.
+    given = {name.upper(): value for name, value in values.items() if value not in {"", None}}
+    return planned({**given, **environment_of(VARIABLES)})
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        if file.suffix == ".toml":
+            return tomllib.loads(file.read_text("utf-8"))
+        with file.open(encoding="utf-8") as opened:
+            return dotenv_values(stream=opened)
+    except OSError as error:
+        raise PlanError(f"{file}: {error.strerror}; `clara bench variables > {file}` writes a template") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PlanError(f"{file}: {error}; write it as UTF-8, a variable a line") from error
