@@ -18,7 +18,7 @@ Write = Callable[[str, str], str]
 DIMENSIONS: Final = 256
 CONTEXT_LENGTH: Final = 8_192
 _ASKED: Final = re.compile(r"(?P<page>.*\n|)Question: (?P<question>[^\n]*)(?:\nAnswer to judge: (?P<judged>.*))?", re.DOTALL)
-_HEADER: Final = re.compile(r"^\[Doc \d+\]", re.MULTILINE)
+_HEADER: Final = re.compile(r"^\[Doc \d+\][^\n]*", re.MULTILINE)
 # What a completion leaves out of a page: its own bound, in tokens of four characters.
 CHARACTERS: Final = 4
 
@@ -69,9 +69,11 @@ def _answered(page: str) -> str:
     asked = _ASKED.fullmatch(page)
     if asked is None:
         return ""
-    told = _HEADER.sub("", asked["page"])
     if asked["judged"] is not None:
-        return json.dumps({"reason": "the share of its words that the documents have", "score": overlap(asked["judged"], told)})
+        return json.dumps(
+            {"reason": "the share of its words that the documents have", "score": overlap(asked["judged"], asked["page"])}
+        )
+    told = _HEADER.sub("", asked["page"])
     ends = sentence_ends(told)
     sentences = [told[start:end].strip() for start, end in zip([0, *ends], ends, strict=False)]
     return max(sentences, key=lambda sentence: overlap(asked["question"], sentence), default="unknown")
