@@ -14,6 +14,8 @@ from clara.adapters.gemini.embedder import GeminiEmbedder
 from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.local.embedder import LocalEmbedder
 from clara.adapters.scripted.model_server import ModelStandIn
+from clara.adapters.served.embedder import EmbeddingManner, ServedEmbedder
+from clara.adapters.served.transport import Limits, ServedEndpoint, ServedTransport
 from clara.retrieval.memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
 from clara.retrieval.remembered import RememberingEmbedder, digest_of
@@ -41,9 +43,11 @@ def legacy_client(url: str) -> tuple[Any, Embedder] | None:
 SERVER = ModelStandIn("key").serve()
 GEMINI = GeminiTransport("key", deadline_seconds=30, base_url=SERVER.url)
 LEGACY = legacy_client(SERVER.url)
+SERVED = ServedTransport(Limits(30, 4, 0))
 EMBEDDERS = {
     "gemini": GeminiEmbedder(GEMINI, "gemini-embedding-001"),
     **({"legacy": LEGACY[1]} if LEGACY else {}),
+    "served": ServedEmbedder.connected(SERVED, ServedEndpoint(f"{SERVER.url}/v1", "embedder", "key"), EmbeddingManner()),
     "local": LOCAL,
     "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
     "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),
@@ -54,6 +58,7 @@ EMBEDDERS = {
 def _closing() -> Iterator[None]:
     yield
     GEMINI.close()
+    SERVED.close()
     if LEGACY:
         LEGACY[0].close()
     SERVER.close()

@@ -22,10 +22,19 @@ class AnswerTooLargeError(httpx.TransportError):
     """The answer is larger than the caller takes."""
 
 
+# As many connections as httpcore's pool has when nobody says.
+CONNECTIONS = 10
+
+
 def bounded_client(
-    max_bytes: int, headers: Mapping[str, str] | None = None, *, resolve: "Resolve | None" = None, unpacking: bool = False
+    max_bytes: int,
+    headers: Mapping[str, str] | None = None,
+    *,
+    resolve: "Resolve | None" = None,
+    unpacking: bool = False,
+    connections: int = CONNECTIONS,
 ) -> httpx.Client:
-    """Make a thread-safe client with one pool of connections, for requests that each carry a timeout.
+    """Make a thread-safe client with one pool of so many connections, for requests that each carry a timeout.
 
     A request's timeout is the time in seconds from asking for a connection to the last byte of the answer, finding the
     address included. Compressed answers are not asked for, because their size is not known before they are unpacked: they are
@@ -34,7 +43,7 @@ def bounded_client(
     errors, is raised. Requests raise httpx.HTTPError.
     """
     return httpx.Client(
-        transport=_DeadlineTransport(max_bytes, resolve or resolved, unpacking=unpacking),
+        transport=_DeadlineTransport(max_bytes, resolve or resolved, unpacking=unpacking, connections=connections),
         headers={**(headers or {}), "Accept-Encoding": "identity"},
         trust_env=False,
         follow_redirects=False,
@@ -85,11 +94,13 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
 
 
 class _DeadlineTransport(httpx.BaseTransport):
-    def __init__(self, max_bytes: int, resolve: "Resolve", *, unpacking: bool) -> None:
+    def __init__(self, max_bytes: int, resolve: "Resolve", *, unpacking: bool, connections: int) -> None:
         self._max_bytes = max_bytes
         self._unpacking = unpacking
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False), network_backend=_DeadlineBackend(resolve)
+            ssl_context=httpx.create_ssl_context(trust_env=False),
+            max_connections=connections,
+            network_backend=_DeadlineBackend(resolve),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

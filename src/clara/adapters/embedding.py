@@ -29,13 +29,18 @@ def sendable(text: str) -> str:
     return " ".join(seen.split())[:MAX_CHARACTERS]
 
 
+def wanted(texts: Sequence[str]) -> list[tuple[int, str]]:
+    """Give place and sendable form of each text that has something to embed; the others have the zero vector, unasked."""
+    safe = ((place, sendable(text)) for place, text in enumerate(texts) if not is_blank(text))
+    return [(place, text) for place, text in safe if text]
+
+
 def in_batches(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], list[list[float]]]) -> list[list[float]]:
     """Embed the texts that have something to embed, at most 100 at once; the others get the zero vector without being sent."""
     vectors = [[0.0] * dimensions for _ in texts]
-    wanted = [(place, sendable(text)) for place, text in enumerate(texts) if not is_blank(text)]
-    wanted = [(place, text) for place, text in wanted if text]
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
+    asked = wanted(texts)
+    for start in range(0, len(asked), BATCH):
+        batch = asked[start : start + BATCH]
         for (place, _), vector in zip(batch, embed([text for _, text in batch]), strict=True):
             vectors[place] = vector
     return vectors

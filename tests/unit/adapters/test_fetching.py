@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from clara.adapters.fetching.addresses import AddressRefusedError, is_public, public_only
 from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
 from clara.adapters.fetching.pacing import HostPace
-from clara.adapters.fetching.retrying import asked_patience, back_off
+from clara.adapters.fetching.retrying import back_off
+from clara.adapters.retry_after import asked_patience
 from clara.adapters.scripted.web_server import Pace, Page, ScriptedWeb
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 

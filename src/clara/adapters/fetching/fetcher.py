@@ -11,8 +11,9 @@ from clara import __version__
 from clara.adapters.deadline import AnswerTooLargeError, Resolve, bounded_client, reason_of, resolved
 from clara.adapters.fetching.addresses import AddressRefusedError, public_only
 from clara.adapters.fetching.pacing import HostPace
-from clara.adapters.fetching.retrying import MOST_PATIENCE_SECONDS, WORTH_ANOTHER_TRY, asked_patience, back_off
+from clara.adapters.fetching.retrying import MOST_PATIENCE_SECONDS, WORTH_ANOTHER_TRY, back_off
 from clara.adapters.fetching.robots import Robots
+from clara.adapters.retry_after import asked_patience
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 from clara.knowledge.sources import within
 

@@ -2,8 +2,6 @@
 
 import random
 from collections.abc import Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 # Answers after which the same request may do better: overload, and failures of servers behind the one that answers.
@@ -17,17 +15,3 @@ MOST_PATIENCE_SECONDS: Final = 60.0
 def back_off(attempt: int, chance: Callable[[], float] = random.random) -> float:
     """Give the seconds to wait after so many failed tries: 1, 4, 16, each a fifth more or less."""
     return FIRST_SECONDS * float(FACTOR ** (attempt - 1)) * (0.8 + 0.4 * chance())
-
-
-def asked_patience(header: str | None, now: datetime | None = None) -> float | None:
-    """Read a header Retry-After, seconds or a date, as seconds from now; None without one or for something else."""
-    if not header:
-        return None
-    if header.strip().isascii() and header.strip().isdigit():
-        return float(min(int(header.strip()[:12]), 10**9))
-    try:
-        moment = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())

@@ -27,8 +27,8 @@ _LEAST_THINKING: Final[tuple[tuple[str, types.ThinkingConfig], ...]] = (
 _OWN_TEMPERATURE: Final = "gemini-3"
 
 
-def generation_config(model: str, instruction: str, max_tokens: int, **more: Any) -> types.GenerateContentConfig:  # noqa: ANN401
-    """Give the configuration of a generation; `more` are other fields of it."""
+def generation_config(model: str, instruction: str, max_tokens: int | None, **more: Any) -> types.GenerateContentConfig:  # noqa: ANN401
+    """Give the configuration of a generation; None leaves its length to the model, and `more` are other fields of it."""
     thinking = next((config for family, config in _LEAST_THINKING if model.startswith(family)), None)
     return types.GenerateContentConfig(
         system_instruction=sendable(instruction),

@@ -59,6 +59,17 @@ class GeminiTransport:
         `read` raises GeminiUnavailableError too, inside the guard: an answer that nobody can use counts as a failure.
         `seconds` shortens the transport's deadline.
         """
+        return self.generated(model, contents, config, lambda body: read(text_of(body)), seconds)
+
+    def generated(
+        self,
+        model: str,
+        contents: str | types.Content,
+        config: types.GenerateContentConfig,
+        read: Callable[[str], Answer],
+        seconds: float | None = None,
+    ) -> Answer:
+        """Give what `read` makes of the whole answer, as `generate` does of its text. Raises GeminiUnavailableError."""
 
         def call(client: Client, options: types.HttpOptions) -> Answer:
             # The SDK's own reading of an answer warns, through a filter of the whole process, about every enum it is too
@@ -66,7 +77,7 @@ class GeminiTransport:
             asked = config.model_copy(update={"http_options": options, "should_return_http_response": True})
             response = client.models.generate_content(model=model, contents=contents, config=asked)
             body = response.sdk_http_response.body if response.sdk_http_response else None
-            return read(text_of(body or ""))
+            return read(body or "")
 
         return self.ask(call, seconds)
 

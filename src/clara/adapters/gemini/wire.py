@@ -46,9 +46,19 @@ class _Feedback(_Wire):
     block_reason: str = ""
 
 
+class _Metadata(_Wire):
+    prompt_token_count: int = 0
+    candidates_token_count: int = 0
+    thoughts_token_count: int = 0
+
+
 class _Generated(_Wire):
     candidates: tuple[_Candidate, ...] = ()
     prompt_feedback: _Feedback = _Feedback()
+
+
+class _Counted(_Wire):
+    usage_metadata: _Metadata = _Metadata()
 
 
 class _Detail(_Wire):
@@ -65,8 +75,16 @@ class _Refusal(_Wire):
     error: _Fault
 
 
-def text_of(body: str) -> str:
-    """Give the text of the one finished candidate, without thoughts; it may be empty. Raises GeminiUnavailableError."""
+FINISHED: Final = frozenset({"STOP"})
+# For who has bounded what is written, and can use its beginning.
+FINISHED_OR_CUT: Final = FINISHED | {"MAX_TOKENS"}
+
+
+def text_of(body: str, finished: frozenset[str] = FINISHED) -> str:
+    """Give the text of the one candidate, without thoughts; it may be empty. Raises GeminiUnavailableError.
+
+    `finished` are the reasons to stop that leave something to use.
+    """
     try:
         generated = _Generated.model_validate_json(body)
     except ValidationError as error:
@@ -77,10 +95,19 @@ def text_of(body: str) -> str:
     if not generated.candidates:
         raise GeminiUnavailableError("answered without a candidate")
     first = generated.candidates[0]
-    if first.finish_reason != "STOP":
+    if first.finish_reason not in finished:
         outcome = Outcome.DECLINED if first.finish_reason in OWN_REASONS else Outcome.FAILED
         raise GeminiUnavailableError(_named("did not finish its answer", first.finish_reason), None, outcome)
     return "".join(part.text for part in first.content.parts if not part.thought)
+
+
+def tokens_of(body: str) -> tuple[int, int]:
+    """Give the tokens that were read and written, thoughts among them, as Gemini counts them; 0 where it does not say."""
+    try:
+        counted = _Counted.model_validate_json(body).usage_metadata
+    except ValidationError:
+        return 0, 0
+    return counted.prompt_token_count, counted.candidates_token_count + counted.thoughts_token_count
 
 
 def refusal_of(code: int, status: str | None, details: object, retry_after: str = "") -> GeminiUnavailableError:

@@ -5,14 +5,12 @@ translated into itself, and any other page is handed to the writer that it was g
 """
 
 import json
-import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import blake2b
 from typing import Any, Final
 
-from clara.adapters.scripted.overlapping import overlap
+from clara.adapters.scripted.overlapping import overlap, spread
 
 Document = Mapping[str, Any]
 # Gives a text for an instruction and a page.
@@ -22,8 +20,6 @@ Write = Callable[[str, str], str]
 DIMENSIONS: Final = 3_072
 # A vector of fewer dimensions than that is not normalised by Gemini; this one never is.
 LENGTH: Final = 0.7
-# What a text is embedded for turns its vector by less than one word does.
-TASK_WEIGHT: Final = 0.5
 BEST_SCORE: Final = 10
 
 
@@ -94,14 +90,8 @@ def _spoken(recording: str) -> str:
 def _vector(request: Document) -> list[float]:
     """Spread the words over the dimensions: texts with the same words are near each other."""
     text = "".join(part.get("text", "") for part in request["content"]["parts"])
-    vector = [0.0] * int(request.get("outputDimensionality") or DIMENSIONS)
-    weights = [(word, 1.0) for word in re.findall(r"\w+", text.casefold()) or [text]]
-    weights.append((f"task {request.get('taskType', '')}", TASK_WEIGHT))
-    for word, weight in weights:
-        digest = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "big")
-        vector[digest % len(vector)] += weight
-    length = sum(value * value for value in vector) ** 0.5
-    return [LENGTH * value / length for value in vector]
+    dimensions = int(request.get("outputDimensionality") or DIMENSIONS)
+    return [LENGTH * value for value in spread(text, dimensions, str(request.get("taskType", "")))]
 
 
 def _tokens(text: str) -> int:

@@ -1,7 +1,9 @@
-"""A stand-in for served models: it speaks the wire formats of Gemini and of reranking endpoints, and fails as it is told.
+"""A stand-in for served models: it speaks the wire formats of Gemini, OpenAI and reranking endpoints, and fails as it is told.
 
-It scores a text by the share of the question's words that the text has: poor, but the same every time. What it says as Gemini
-is in `gemini_speech`, how it fails as Gemini in `gemini_faults`.
+It scores a text by the share of the question's words that the text has: poor, but the same every time. What it says is in
+`gemini_speech` and `openai_speech`, how it fails in `gemini_faults` and `openai_faults`. As a command:
+
+    python -m clara.adapters.scripted.model_server --port 8791
 """
 
 import json
@@ -18,6 +20,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from clara.adapters.scripted.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
+from clara.adapters.scripted.openai_speech import complete, embeddings, models
 from clara.adapters.scripted.overlapping import overlap
 
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
@@ -60,12 +63,14 @@ class ModelStandIn:
     """The state of the stand-in. `url` is its address once it serves; `faults` are given first, one a request.
 
     When they are used up, every request gets the `standing` fault, if there is one. `write` gives the text for an instruction
-    and a page. With an `api_key`, a request must carry it, as a bearer token or in Gemini's header.
+    and a page. With an `api_key`, a request must carry it, as a bearer token or in Gemini's header. An `asymmetric` one
+    refuses texts to embed that come without an `input_type`, as NVIDIA's does.
     """
 
     api_key: str = ""
     write: Write = quote
     standing: ModelFault | None = None
+    asymmetric: bool = False
     url: str = ""
     requests: list[ModelRequest] = field(default_factory=list)
     faults: list[ModelFault] = field(default_factory=list)
@@ -104,6 +109,8 @@ class ModelStandIn:
         key = request.headers.get("x-goog-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
         if self.api_key and key != self.api_key:
             return 401, _error(401, "UNAUTHENTICATED", "The key is not valid.")
+        if self.asymmetric and request.path.endswith("/embeddings") and "input_type" not in request.document:
+            return 400, _error(400, "BadRequestError", "'input_type' parameter is required for asymmetric models")
         for pattern, speak in ROUTES.items():
             if re.search(pattern, request.path):
                 return 200, speak(request.document, self.write)
@@ -131,6 +138,9 @@ ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
     r"^/v1beta/models/[^/:]+:countTokens$": count_tokens,
     r"/ranking$": _rank,
     r"/rerank$": _rerank,
+    r"/v1/embeddings$": embeddings,
+    r"/v1/chat/completions$": complete,
+    r"/v1/models$": models,
 }
 
 
@@ -145,8 +155,13 @@ class _Handler(BaseHTTPRequestHandler):
     state: ModelStandIn
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self) -> None:
+        self._serve({})
+
     def do_POST(self) -> None:
-        document = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
+        self._serve(json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0")))))
+
+    def _serve(self, document: Document) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = ModelRequest(urlsplit(self.path).path, headers, document)
         fault = self.state.take(request)
@@ -196,3 +211,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _error(status: int, name: str, message: str) -> Document:
     return {"error": {"code": status, "message": message, "status": name}}
+
+
+if __name__ == "__main__":
+    from clara.adapters.scripted.openai_server import main
+
+    main()
