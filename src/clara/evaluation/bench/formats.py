@@ -200,11 +200,10 @@ def _judgements(file: Path) -> Iterator[Judgement | Fault]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
             for number, cells in enumerate(csv.reader(opened, delimiter="\t", quoting=csv.QUOTE_NONE), 1):
-                if number == 1 and cells[-1:] and not _is_number(cells[-1]):
-                    continue  # the header
-                if len(cells) == 3 and _is_number(cells[2]):  # noqa: PLR2004  question, document, score
+                is_triple = len(cells) == len(("question", "document", "score"))
+                if is_triple and _is_number(cells[2]):
                     yield Judgement(cells[0], cells[1], float(cells[2]))
-                elif cells:
+                elif cells and not (is_triple and number == 1):  # the first line may be a header
                     yield _bad(f"{file.name}:{number} (question, document and score are needed, separated by tabs)")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         yield Fault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
