@@ -1,0 +1,91 @@
+"""A run in figures: the mean of each measure with its interval, how many questions it is of, and what failed."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from clara.evaluation.bench.ranking import measures_of, reranked_depth
+from clara.evaluation.bench.record import Measured, QuestionRecord
+from clara.evaluation.bench.significance import estimates
+from clara.evaluation.benchmark import Estimate
+
+# Percentiles that are reported of times.
+MEDIAN, TAIL = 0.50, 0.95
+# What a question's type or level is called where the source says none.
+UNNAMED: Final = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One measure over questions: `count` had a value, for `errors` measuring failed. Without a value there is no estimate."""
+
+    estimate: Estimate | None
+    count: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds of one stage over questions."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    longest: float
+
+
+def measured_rows(questions: Sequence[QuestionRecord]) -> list[dict[str, Measured]]:
+    """Give the measures of each question, in their order."""
+    depth = reranked_depth(questions)
+    return [measures_of(question, depth) for question in questions]
+
+
+def summarise(rows: Sequence[Mapping[str, Measured]], names: Sequence[str] = ()) -> dict[str, Summary]:
+    """Give the summary of each measure (or of those named), in the order in which they first occur."""
+    wanted = names or list(dict.fromkeys(name for row in rows for name in row))
+    absent = Measured(None)
+    columns = {name: [row.get(name, absent).value for row in rows] for name in wanted}
+    found = estimates(columns)
+    return {
+        name: Summary(
+            found.get(name),
+            sum(value is not None for value in columns[name]),
+            sum(bool(row.get(name, absent).error) for row in rows),
+        )
+        for name in wanted
+    }
+
+
+def grouped(questions: Sequence[QuestionRecord], by: str) -> dict[str, list[int]]:
+    """Give the places of the questions by their `question_type`, `level` or `answer_type`, names in order."""
+    groups: dict[str, list[int]] = {}
+    for place, record in enumerate(questions):
+        groups.setdefault(str(getattr(record.question, by)) or UNNAMED, []).append(place)
+    return dict(sorted(groups.items()))
+
+
+def times(questions: Sequence[QuestionRecord]) -> dict[str, Times]:
+    """Give the times of each stage."""
+    stages = dict.fromkeys(stage for record in questions for stage in record.milliseconds)
+    found = {}
+    for stage in stages:
+        taken = sorted(record.milliseconds[stage] for record in questions if stage in record.milliseconds)
+        mean = sum(taken) / len(taken)
+        found[stage] = Times(len(taken), mean, percentile(taken, MEDIAN), percentile(taken, TAIL), taken[-1])
+    return found
+
+
+def percentile(ordered: Sequence[float], share: float) -> float:
+    """Give the value below or at which that share of ordered values lies (nearest rank)."""
+    return ordered[max(0, min(len(ordered) - 1, -int(-share * len(ordered) // 1) - 1))]
+
+
+def failures(questions: Sequence[QuestionRecord]) -> Counter[str]:
+    """Count questions by what failed: reasons of the run, and measures that have an error."""
+    counted: Counter[str] = Counter()
+    for record in questions:
+        counted.update(set(record.failures))
+        counted.update({f"measure {name}: {one.error}" for name, one in record.measures.items() if one.error})
+    return counted
