@@ -9,6 +9,10 @@ from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
 from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
+from clara.evaluation.bench.dataset import BenchDataError
+from clara.evaluation.bench.plan import PlanError
+from clara.evaluation.bench.record import ResumeError
+from clara.evaluation.bench.serialising import RunUnreadableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.reading import UnreadableDocumentsError
@@ -28,6 +32,7 @@ from clara.jobs.searching import BatchError
 from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError
+from clara.retrieval.chat import ChatUnavailableError
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
@@ -78,6 +83,11 @@ MENDABLE = (
     UnsuitableServerError,
     WatchError,
     AlertNotTakenError,
+    BenchDataError,
+    ChatUnavailableError,
+    PlanError,
+    ResumeError,
+    RunUnreadableError,
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,

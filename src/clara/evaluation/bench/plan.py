@@ -161,8 +161,11 @@ SECRETS: Final = frozenset(name.upper() for name, field in Plan.model_fields.ite
 VARIABLES: Final = tuple(name.upper() for name in Plan.model_fields)
 
 
-def planned(values: Mapping[str, Any]) -> Plan:
-    """Check all values together. Raises PlanError, which names all that is unknown, wrong, contradictory or missing."""
+def planned(values: Mapping[str, Any], *, whole: bool = True) -> Plan:
+    """Check all values together. Raises PlanError, which names all that is unknown, wrong, contradictory or missing.
+
+    Not `whole`, they are for a part of a run: what is missing or contradictory is not looked for.
+    """
     faults: list[str] = []
     plan = Plan()
     try:
@@ -172,9 +175,9 @@ def planned(values: Mapping[str, Any]) -> Plan:
         wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False, include_input=False)}
         rest = {name: value for name, value in values.items() if name.upper() not in wrong}
         plan = Plan.model_validate({name.upper(): value for name, value in rest.items()})
-        faults += [fault for fault in contradictions(plan) if not any(name in fault for name in wrong)]
+        faults += [fault for fault in contradictions(plan) if whole and not any(name in fault for name in wrong)]
     else:
-        faults += contradictions(plan)
+        faults += contradictions(plan) if whole else ()
     if faults:
         raise PlanError("\n".join(faults))
     return plan

@@ -7,6 +7,10 @@ from typing import Any
 from clara.evaluation.bench.dataset import BenchQuestion
 
 
+class ResumeError(Exception):
+    """A run cannot be taken up again. The message says why and what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One measure of one question. A measure that failed has no value and says why; it is counted, and enters no mean."""

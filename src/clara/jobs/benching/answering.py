@@ -22,7 +22,7 @@ SIMILARITY: Final = "semantic_similarity"
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """What writes and what measures. `characters` bounds the context, None leaves it whole; `at_once` questions are under way."""
+    """What writes and what measures. `characters` bounds the context (None: all); `at_once` questions are under way."""
 
     documents: Mapping[str, BenchDocument]
     writer: Writer
@@ -55,4 +55,6 @@ class Answering:
             milliseconds["judge"] = (perf_counter() - written_at) * 1000
         failures = (*record.failures, f"generate: {written.failure}") if written.failure else record.failures
         shown = tuple(one.id for one in context.shown)
-        return replace(record, context=shown, answer=written.answer, measures=measures, milliseconds=milliseconds, failures=failures)
+        return replace(
+            record, context=shown, answer=written.answer, measures=measures, milliseconds=milliseconds, failures=failures
+        )

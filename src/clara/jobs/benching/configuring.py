@@ -29,3 +29,12 @@ def _read(file: Path) -> Mapping[str, Any]:
         raise PlanError(f"{file}: {error.strerror}; `clara bench variables > {file}` writes a template") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PlanError(f"{file}: {error}; write it as UTF-8, a variable a line") from error
+
+
+def read_storage(file: Path | None) -> Plan:
+    """Read the variables of the storage alone, for writing a data set: what a run needs may be missing. Raises PlanError."""
+    values = {name.upper(): value for name, value in (_read(file) if file else {}).items() if value not in {"", None}}
+    values |= environment_of(VARIABLES)
+    return planned(
+        {**{name: value for name, value in values.items() if name.startswith("MINIO_")}, "BENCH_DATA": ""}, whole=False
+    )

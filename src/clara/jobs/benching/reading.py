@@ -4,6 +4,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from clara.bootstrap.datasets import read_parquet, read_stored
 from clara.evaluation.bench.assembling import assemble
 from clara.evaluation.bench.dataset import BenchData, BenchDataError
 from clara.evaluation.bench.formats import PARQUET, read_rows, recognise
@@ -13,7 +14,10 @@ from clara.evaluation.bench.subset import Cut, cut
 
 def read_data(plan: Plan) -> BenchData:
     """Read what a plan works on. Raises BenchDataError."""
-    whole = _stored(plan) if plan.in_storage else read_source(Path(plan.bench_data), plan.mteb_dataset_name, plan.bench_data_where)
+    if plan.in_storage:
+        whole = read_stored(plan, user_cache_path("clara") / "bench")
+    else:
+        whole = read_source(Path(plan.bench_data), plan.mteb_dataset_name, plan.bench_data_where)
     data = cut(whole, cut_of(plan))
     if not data.questions:
         where = f" with {plan.bench_data_where}" if plan.bench_data_where else ""
@@ -26,9 +30,7 @@ def read_source(source: Path, name: str, where: str = "") -> BenchData:
     if not source.exists():
         raise BenchDataError(f"{source}: does not exist; set BENCH_DATA to the folder or file of the data")
     if recognise(source) == PARQUET:
-        from clara.adapters.parquet.reading import read_folder
-
-        return read_folder(name, source)
+        return read_parquet(name, source)
     field, _, value = where.partition("=")
     return assemble(name, read_rows(source, {field: value} if field else None))
 
@@ -43,16 +45,3 @@ def cut_of(plan: Plan) -> Cut:
         development_questions=plan.dev_queries,
         development_documents=plan.dev_corpus_size,
     )
-
-
-def _stored(plan: Plan) -> BenchData:
-    from clara.adapters.parquet.places import ObjectStore
-    from clara.adapters.parquet.reading import read_store
-
-    store = ObjectStore(
-        plan.minio_endpoint,
-        plan.minio_bucket_name,
-        plan.minio_access_key.get_secret_value(),
-        plan.minio_secret_key.get_secret_value(),
-    )
-    return read_store(plan.mteb_dataset_name, store, plan.s3_datasets_prefix, user_cache_path("clara") / "bench")
