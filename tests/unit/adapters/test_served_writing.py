@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
 from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.adapters.scripted.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 from clara.adapters.served.chat import ServedChat
@@ -16,7 +15,6 @@ from clara.evaluation.bench.dataset import BenchDocument, BenchQuestion
 from clara.evaluation.bench.judging import UNREADABLE, Judge
 from clara.evaluation.bench.prompting import context_of
 from clara.evaluation.bench.record import Measured
-from clara.evaluation.bench.reranking import rerank
 from clara.evaluation.bench.similarity import semantic_similarities
 from clara.evaluation.bench.writing import ModelWriter, Written
 
@@ -53,17 +51,13 @@ def served(serving: Served) -> Served:
     return serving
 
 
-def test_an_answer_is_chosen_written_judged_and_compared(served: Served) -> None:
-    """From candidates to measures, as a run does it for one question."""
-    with closing(EndpointReranker(Endpoint(f"{served.server.url}/v1", "ranker", 10))) as scorer:
-        chosen = rerank(QUESTION, [OWLS, BEES], scorer, 1)
-    context = context_of(chosen.documents)
-    written = ModelWriter(served.chat).write(QUESTION, context)
+def test_an_answer_is_written_judged_and_compared(served: Served) -> None:
+    """From a page to measures, as a run does it for one question."""
+    written = ModelWriter(served.chat).write(QUESTION, CONTEXT)
     judge = Judge(served.chat)
-    assert [shown.id for shown in context.shown] == ["bee"]
     assert written == Written("Bees make honey from nectar.")
-    assert judge.faithfulness(QUESTION, written.answer, context) == Measured(1.0)
-    assert judge.context_utilisation(QUESTION, written.answer, context) == Measured(1.0)
+    assert judge.faithfulness(QUESTION, written.answer, CONTEXT) == Measured(1.0)
+    assert judge.context_utilisation(QUESTION, written.answer, CONTEXT) == Measured(1.0)
     (similar,) = semantic_similarities([(QUESTION, written.answer)], served.embedder)
     assert similar.value == pytest.approx((3 + 0.25) / ((3 + 0.25) ** 0.5 * (5 + 0.25) ** 0.5), abs=1e-6)
 
