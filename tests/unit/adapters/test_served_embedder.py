@@ -145,5 +145,5 @@ def test_a_model_that_does_not_answer_is_an_error_at_the_start(bench: Callable[.
     """Learning the dimensions is the first request, and a wrong key shows there."""
     served = bench()
     served.server.faults.append(lasting_faults()["unauthorized"])
-    with pytest.raises(EmbedderUnavailableError, match="set EMBEDDING_API_KEY"):
+    with pytest.raises(EmbedderUnavailableError, match="set NIM_API_KEY"):
         served.embedder()

@@ -101,8 +101,8 @@ def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fa
     [
         ("invalid", "its own log says why"),
         ("too-long", "lower EMBEDDING_BATCH_SIZE or GENERATION_MAX_CONTEXT_CHARS"),
-        ("unauthorized", "set LLM_API_KEY"),
-        ("forbidden", "set LLM_API_KEY to a key that may use LLM_MODEL_NAME"),
+        ("unauthorized", "set NIM_API_KEY"),
+        ("forbidden", "set NIM_API_KEY to a key that may use LLM_MODEL_NAME"),
         ("not-found", "correct LLM_BASE_URL, which ends in /v1, or LLM_MODEL_NAME"),
         ("too-large", "lower EMBEDDING_BATCH_SIZE"),
         ("redirect", "set LLM_BASE_URL"),

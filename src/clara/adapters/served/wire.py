@@ -132,8 +132,8 @@ def refusal_of(response: httpx.Response, sent: Mapping[str, Any], settings: str)
 
 def _remedy(status: int, about: frozenset[str], sent: Mapping[str, Any], settings: str) -> str:
     remedies = {
-        401: f"set {settings}_API_KEY to a key that the service takes",
-        403: f"set {settings}_API_KEY to a key that may use {settings}_MODEL_NAME",
+        401: "set NIM_API_KEY to a key that the service takes",
+        403: f"set NIM_API_KEY to a key that may use {settings}_MODEL_NAME",
         404: f"correct {settings}_BASE_URL, which ends in /v1, or {settings}_MODEL_NAME",
         413: "the request is too large; lower EMBEDDING_BATCH_SIZE or GENERATION_MAX_CONTEXT_CHARS",
     }
