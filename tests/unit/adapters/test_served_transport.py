@@ -178,12 +178,24 @@ def test_the_context_length_is_read_from_the_list_of_models(bench: Callable[...,
         (b'{"data": [{"id": "chat", "max_context_length": 32768}]}', 32768),
         (b'{"data": [{"id": "chat"}]}', None),
         (b'{"data": []}', None),
+        (b'{"data": [{"id": 7}, {"id": "chat", "max_model_len": "many", "context_length": -1}]}', None),
     ]:
         tried.server.faults.append(ModelFault(body=body))
         assert tried.chat.context_length() == length
     tried.server.faults.append(lasting_faults()["not-found"])
     with pytest.raises(ChatUnavailableError, match="LLM_BASE_URL"):
         tried.chat.context_length()
+
+
+@pytest.mark.parametrize(
+    "usage", [b"null", b"[]", b'{"prompt_tokens": null, "completion_tokens": "many"}', b'{"prompt_tokens": -5}']
+)
+def test_tokens_that_are_not_said_cost_no_answer(bench: Callable[..., Bench], usage: bytes) -> None:
+    """Gateways count as they like, and the answer is there all the same."""
+    tried = bench()
+    tried.server.faults.append(ModelFault(body=b'{"choices": [{"message": {"content": "Yes"}}], "usage": ' + usage + b"}"))
+    completion = tried.chat.complete(ASKED)
+    assert (completion.text, completion.prompt_tokens, completion.completion_tokens) == ("Yes", 0, 0)
 
 
 class Crowd:

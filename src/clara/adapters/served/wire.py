@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import httpx
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.guarding import Outcome, ProviderUnavailableError
 from clara.adapters.retry_after import asked_patience
@@ -19,6 +19,8 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "response_format": ("response_format", "json_object", "guided_json"),
     "length": ("context length", "context_length", "maximum context", "max_model_len", "too long", "token limit", "exceeds"),
 }
+# vLLM and NIM write the first, gateways the others.
+CONTEXT_LENGTHS: Final = ("max_model_len", "context_length", "max_context_length")
 BEFORE_AN_ANSWER: Final = "</think>"
 
 
@@ -34,11 +36,6 @@ class _Wire(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
 
-class _Tokens(_Wire):
-    prompt_tokens: Annotated[int, Field(ge=0)] | None = None
-    completion_tokens: Annotated[int, Field(ge=0)] | None = None
-
-
 class _Made(_Wire):
     index: int
     embedding: list[float]
@@ -46,7 +43,7 @@ class _Made(_Wire):
 
 class _Embeddings(_Wire):
     data: list[_Made]
-    usage: _Tokens | None = None
+    usage: Any = None
 
 
 class _Message(_Wire):
@@ -60,18 +57,11 @@ class _Choice(_Wire):
 
 class _Chat(_Wire):
     choices: Annotated[list[_Choice], Field(min_length=1)]
-    usage: _Tokens | None = None
-
-
-class _Model(_Wire):
-    id: str
-    context: Annotated[
-        int | None, Field(gt=0, validation_alias=AliasChoices("max_model_len", "context_length", "max_context_length"))
-    ] = None
+    usage: Any = None
 
 
 class _Models(_Wire):
-    data: list[_Model]
+    data: list[dict[str, Any]]
 
 
 class Spoken(BaseModel):
@@ -117,7 +107,8 @@ def read_context_length(content: bytes, model: str) -> Answered[int | None]:
         models = _Models.model_validate_json(content).data
     except ValidationError as error:
         raise ProviderUnavailableError("answered with something else than a list of models") from error
-    return Answered(next((held.context for held in models if held.id == model), None))
+    held = next((held for held in models if held.get("id") == model), {})
+    return Answered(next((length for name in CONTEXT_LENGTHS if (length := _count(held.get(name)))), None))
 
 
 def refusal_of(response: httpx.Response, sent: Mapping[str, Any], settings: str) -> ProviderUnavailableError:
@@ -148,8 +139,13 @@ def _remedy(status: int, about: frozenset[str], sent: Mapping[str, Any], setting
     return f"it does not take the request; its own log says why, and {settings}_MODEL_NAME may be of another kind"
 
 
-def _tokens(usage: _Tokens | None) -> tuple[int, int]:
-    return (usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else (0, 0)
+def _tokens(usage: Any) -> tuple[int, int]:  # noqa: ANN401  whatever a service says: it must not cost the answer
+    said = usage if isinstance(usage, dict) else {}
+    return _count(said.get("prompt_tokens")), _count(said.get("completion_tokens"))
+
+
+def _count(said: Any) -> int:  # noqa: ANN401
+    return max(0, said) if isinstance(said, int) and not isinstance(said, bool) else 0
 
 
 def _thoughtless(text: str) -> str:

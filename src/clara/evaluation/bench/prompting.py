@@ -13,8 +13,8 @@ from clara.retrieval.sentences import sentence_ends
 PLACEHOLDER: Final = "(No document was found.)"
 BETWEEN: Final = "\n\n"
 LABELS: Final = ("yes", "no")
-# What instruction and question take beside the documents, in tokens: the longest instruction below is 160, and a question of
-# 1,000 characters is 250.
+# What instruction and question take beside the documents, in tokens of four characters: the longest instruction, one of the
+# judge's, is 165, and a question of 1,000 characters 250.
 PROMPT_TOKENS: Final = 512
 # English and Spanish take about four characters a token, programs three; a page that does not fit is refused.
 CHARACTERS_A_TOKEN: Final = 3
