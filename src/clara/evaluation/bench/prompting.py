@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clara.evaluation.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara.retrieval.chat import ChatPrompt
+from clara.retrieval.chat import ChatPrompt, ChatUnavailableError
 from clara.retrieval.fencing import one_line, visible
 from clara.retrieval.sentences import sentence_ends
 
@@ -80,13 +80,13 @@ def context_of(documents: Sequence[BenchDocument], most: int | None = None) -> B
 def context_characters(context_length: int | None, written_tokens: int) -> int:
     """Give how many characters of documents a model can be given that reads and writes so many tokens together.
 
-    None: it does not say, and gets 16,000. Raises ValueError when nothing is left for documents.
+    None: it does not say, and gets 16,000. Raises ChatUnavailableError when nothing is left for documents.
     """
     if context_length is None:
         return UNKNOWN_CHARACTERS
     left = context_length - PROMPT_TOKENS - written_tokens
     if left < 1:
-        raise ValueError(
+        raise ChatUnavailableError(
             f"the model has a context of {context_length} tokens, less than the prompt ({PROMPT_TOKENS}) and its answer "
             f"({written_tokens}) take; choose another LLM_MODEL_NAME"
         )

@@ -14,6 +14,7 @@ from clara.evaluation.bench.prompting import (
     context_characters,
     context_of,
 )
+from clara.retrieval.chat import ChatUnavailableError
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey.")
@@ -103,6 +104,6 @@ def test_the_limit_follows_from_what_the_model_reads() -> None:
     assert context_characters(8192, 1024) == (8192 - 512 - 1024) * 3
     assert context_characters(None, 1024) == 16_000
     assert context_characters(1537, 1024) == 3
-    with pytest.raises(ValueError, match=r"context of 1536 tokens.*another LLM_MODEL_NAME"):
+    with pytest.raises(ChatUnavailableError, match=r"context of 1536 tokens.*another LLM_MODEL_NAME"):
         context_characters(1536, 1024)
     assert len(SHORT_ANSWER) / 4 + 1_000 / 4 < PROMPT_TOKENS
