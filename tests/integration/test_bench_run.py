@@ -10,7 +10,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from tests.integration.wired import CommandLine, WordEmbedder
+from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder
 from tests.journeys.talking import until
 
 from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
@@ -149,7 +149,8 @@ def test_a_run_without_any_service(bench: Bench, strategy: str) -> None:
 
 
 def test_policies_wrap_the_search(bench: Bench) -> None:
-    """Each policy of the engine can be measured."""
+    """Each policy of the engine can be measured; what it makes of a passage's relevance is said of the bundled model."""
+    bench.services.embedder = EMBEDDER
     for policy in ("self", "corrective", "adaptive"):
         record = bench.run(RETRIEVAL_POLICY=policy, GENERATION_ENABLED=False)
         assert any(one.retrieved for one in record.questions)
