@@ -86,4 +86,4 @@ def mcnemar_p(gained: int, lost: int) -> float:
     for number in range(min(gained, lost)):
         ways = ways * (changed - number) // (number + 1)
         tail += ways
-    return min(1.0, 2 * tail / 2**changed)  # whole numbers, however large, until this division
+    return min(1.0, 2 * tail / (1 << changed))  # whole numbers, however large, until this division
