@@ -10,6 +10,7 @@ import structlog
 
 from clara.bootstrap.embedders import Embedders
 from clara.bootstrap.lazily import Lazily
+from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
@@ -183,6 +184,15 @@ class Engine:
     def filling(self, corpus: str) -> Embedder:
         """Give what embeds the texts of a corpus for the model it is searched by."""
         return self.embedders.filling(self.served_model(corpus))
+
+    def program_reader(self) -> ProgramReader:
+        """Build what cuts programs. Raises UnreadableProgramsError when the extra `code` is not installed."""
+        try:
+            from clara.adapters.treesitter.reader import TreeSitterReader
+        except ModuleNotFoundError as error:
+            msg = f"reading programs needs {error.name}, which is not installed: pip install 'clara[code]'"
+            raise UnreadableProgramsError(msg) from error
+        return TreeSitterReader()
 
     def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> "PostgresPassages":
         """Build the store that ingestion writes to, for the vectors of the bundled embedder or another."""

@@ -11,6 +11,7 @@ from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
@@ -61,6 +62,7 @@ MENDABLE = (
     UnknownCorpusError,
     UnknownCorrectionError,
     UnreadableDocumentsError,
+    UnreadableProgramsError,
     VocabularyError,
     DataError,
     ChildrenFailedError,
