@@ -16,7 +16,7 @@ from clara.retrieval.tokens import TokenCounter
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "java", "rust")
 COLLECTION = "code"
-# What is looked for is a function or a class; those are told apart by their path, so a heading is short.
+# Between the path of a file and the name of a unit in it, in the ids of passages.
 SEPARATOR = "::"
 
 
@@ -46,7 +46,7 @@ class Unit:
     `qualified` is the name inside its file, with dots: "Cache.get". `path` is relative to the folder, with slashes.
     `signature` is everything before the body on one line, `documentation` the docstring or leading comment without its signs,
     `body` the rest of the source; units inside are there as their signatures. `calls` are names that the source calls, each
-    once, in its order.
+    once, of a chain the last one first.
     """
 
     kind: str
@@ -91,14 +91,16 @@ class Survey:
             counted.setdefault(unit.language, Counter())[unit.kind] += 1
         return counted
 
-    def lines(self) -> Iterator[str]:
-        """Say what was cut, a line a language, and what was left out, by reason."""
+    def lines(self, *, every: bool = False) -> Iterator[str]:
+        """Say what was cut, a line a language, and what was left out, by reason; `every` place too, where it is wanted."""
         yield f"{len(self.units)} units in {self.files} files"
         for language, kinds in sorted(self.by_language.items()):
             yield f"  {language}: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
         if self.skipped:
             reasons = Counter(one.reason for one in self.skipped)
             yield "left out: " + ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+        if every:
+            yield from (f"  {one.place}: {one.reason}" for one in self.skipped)
 
 
 Looked = Callable[[int, int], None]
@@ -128,23 +130,22 @@ def passages_of_programs(
     seen: Counter[str] = Counter()
     for unit in units:
         name = _id(unit, seen)
-        heading = tuple(part for part in (unit.path, *unit.qualified.split(".")[:-1]) if part)
+        heading = (unit.path, *unit.qualified.split(".")[:-1])
         # Comments in a program look like the headings of a text and are none, so the chunks' own are not used.
-        pieces = chunk(unit.text, counter=counter, size=size, overlap=overlap)
-        for piece in pieces:
-            passages.append(
-                Passage(
-                    id=name if piece.total == 1 else f"{name}#{piece.index}",
-                    corpus=corpus,
-                    collection=COLLECTION,
-                    document_id=_escaped(unit.path),
-                    section=unit.qualified,
-                    heading=heading if piece.index == 0 else (*heading, unit.signature),
-                    text=piece.text,
-                    language=language,
-                    metadata={**_metadata(unit), "parent_id": name, "index": piece.index, "total": piece.total},
-                )
+        passages += (
+            Passage(
+                id=name if piece.total == 1 else f"{name}#{piece.index}",
+                corpus=corpus,
+                collection=COLLECTION,
+                document_id=_escaped(unit.path),
+                section=unit.qualified,
+                heading=heading if piece.index == 0 else (*heading, unit.signature),
+                text=piece.text,
+                language=language,
+                metadata={**_metadata(unit), "parent_id": name, "index": piece.index, "total": piece.total},
             )
+            for piece in chunk(unit.text, counter=counter, size=size, overlap=overlap)
+        )
     return passages
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from clara.adapters.treesitter.grammars import BY_SUFFIX, FUNCTIONS, HOLDER, Grammar, parser_of
-from clara.adapters.treesitter.nodes import beside_code, body_of, docstring, last_name, last_row, lines_in_errors, opening
+from clara.adapters.treesitter.nodes import beside_code, body_of, docstring, last_name, last_row, opening, rows_of_errors
 from clara.ingestion.programs import Reason, Skipped, Unit
 
 # Of something that calls everything, the first names count.
@@ -59,12 +59,14 @@ class _Program:
         self._faulty: list[Skipped] = []
 
     def units(self) -> tuple[list[Unit], list[Skipped]]:
-        if self._root.has_error and lines_in_errors(self._root) > MOST_FAULTY * (self._root.end_point.row + 1):
-            return [], [Skipped(self._path, Reason.UNPARSABLE)]
         top, every = self._cuts()
         top.sort(key=lambda one: one.start)
-        if self._root.has_error and not every:
-            return [], [Skipped(self._path, Reason.UNPARSABLE)]
+        if self._root.has_error:
+            errors = rows_of_errors(self._root)
+            if not every or sum(last - first + 1 for first, last in errors) > MOST_FAULTY * (last_row(self._root) + 1):
+                return [], [Skipped(self._path, Reason.UNPARSABLE)]
+            if not self._faulty and errors:  # so much is wrong with it that nobody sees what it was
+                self._faulty.append(Skipped(f"{self._path}:{errors[0][0] + 1}", Reason.FAULTY))
         whole = self._file(top)
         return [*([whole] if whole else []), *(self._unit(one) for one in every)], self._faulty
 
@@ -148,7 +150,11 @@ class _Program:
 
     def _documentation(self, nodes: Sequence[Node]) -> str:
         raw = "".join(self._slice(node.start_byte, node.end_byte).rstrip("\n") + "\n" for node in nodes)
-        bare = _QUOTES.sub("", raw.strip()) if self._grammar.docstrings and not raw.lstrip().startswith("#") else _SIGNS.sub("", raw)
+        bare = (
+            _QUOTES.sub("", raw.strip())
+            if self._grammar.docstrings and not raw.lstrip().startswith("#")
+            else _SIGNS.sub("", raw)
+        )
         return cleandoc(bare).strip()
 
     def _unit(self, made: Cut) -> Unit:
@@ -167,7 +173,7 @@ class _Program:
             language=self._grammar.language,
             path=self._path,
             first=self._source.count(b"\n", 0, made.start) + 1,
-            last=made.node.end_point.row + 1,
+            last=last_row(made.node) + 1,
             signature=" ".join(signature.split()),
             documentation=made.documentation,
             body=shown,
@@ -196,7 +202,7 @@ class _Program:
         if not documentation and not any(character.isalnum() for character in body):
             return None
         stem = PurePosixPath(self._path).stem
-        last = self._root.end_point.row + 1
+        last = last_row(self._root) + 1
         return Unit("module", stem, stem, self._grammar.language, self._path, 1, last, "", documentation, body)
 
     def _without(self, start: int, end: int, holes: Sequence[tuple[int, int]], instead: dict[int, str]) -> str:

@@ -1,4 +1,4 @@
-"""What the grammar of each language calls its functions, classes, comments and calls: a table, so that another language is data."""
+"""What each grammar calls its functions, classes, comments and calls: a table, so that another language is data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,10 +20,10 @@ class Grammar:
     """One language of a wheel. Every text but the suffixes is the name of a node or a field of its grammar.
 
     `kinds` says what a node is, `holders` are those in which units stand under their name and which are none. `assigned` are
-    nodes that give a name to a function: the fields of name and value. `wrappers` belong to the unit that they hold, such as
-    decorators; `attributes` stand before it as its comments do. `named_by` is the field of a name that is not called "name".
-    `calls` has the field of what is called. `imports` are left out of a file's own text. `docstrings`: the first text in a
-    body is its documentation.
+    nodes that give a name to a function: the fields of name and value; `values` are such functions. `wrappers` belong to the
+    unit that they hold, such as decorators; `attributes` stand before it as its comments do. `calls` has the field of what is
+    called. `imports` are left out of a file's own text. `receiver` is the field of the type that a method is of, where it
+    stands apart. `docstrings`: the first text in a body is its documentation. `entry` is the wheel's function.
     """
 
     language: str

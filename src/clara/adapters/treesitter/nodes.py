@@ -67,14 +67,14 @@ def opening(root: Node, grammar: Grammar) -> list[Node]:
     return comments
 
 
-def lines_in_errors(root: Node) -> int:
-    """Count the lines inside the outermost errors below the root."""
-    count = 0
+def rows_of_errors(root: Node) -> list[tuple[int, int]]:
+    """Give the first and last row of the outermost errors below the root, in their order."""
+    found: list[tuple[int, int]] = []
     waiting = list(root.children)
     while waiting:
         node = waiting.pop()
         if node.is_error:
-            count += last_row(node) - node.start_point.row + 1
+            found.append((node.start_point.row, last_row(node)))
         elif node.has_error:
             waiting += node.children
-    return count
+    return sorted(found)

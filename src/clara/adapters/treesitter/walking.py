@@ -26,15 +26,14 @@ TOP = 2_000
 
 
 def programs(folder: Path, suffixes: Iterable[str], skipped: list[Skipped]) -> Iterator[Path]:
-    """Give the files with one of these suffixes, by path; links, and folders that hold nothing of the project, go to `skipped`."""
+    """Give the files with one of these suffixes, by path; links and folders of what is not the project's go to `skipped`."""
     wanted = frozenset(suffixes)
     for at, folders, files in os.walk(folder):
         here = Path(at)
         entered = [name for name in sorted(folders) if not _foreign(here / name)]
-        skipped += [
-            Skipped((here / name).relative_to(folder).as_posix() + "/", Reason.LINK if (here / name).is_symlink() else Reason.FOLDER)
-            for name in sorted(set(folders) - set(entered))
-        ]
+        for name in sorted(set(folders) - set(entered)):
+            reason = Reason.LINK if (here / name).is_symlink() else Reason.FOLDER
+            skipped.append(Skipped(f"{(here / name).relative_to(folder).as_posix()}/", reason))
         folders[:] = entered
         for name in sorted(files):
             file = here / name
