@@ -107,7 +107,9 @@ def test_a_syntax_error_costs_one_function(units: dict[str, Unit]) -> None:
     """The functions before and behind a broken one are cut as they stand."""
     named = {unit.qualified for unit in units.values() if unit.path == "auth/broken.py"}
     assert named == {"broken", "sign_out", "remember_device"}
-    made, faulty = cut("a.py", "def f():\n    return (1 +\n\ndef g():\n    return 1\n\nclass C:\n    def m(self):\n        pass\n")
+    made, faulty = cut(
+        "a.py", "def f():\n    return (1 +\n\ndef g():\n    return 1\n\nclass C:\n    def m(self):\n        pass\n"
+    )
     assert {"C", "C.m"} <= {unit.qualified for unit in made}
     assert [one.reason for one in faulty] == [Reason.FAULTY]
 
