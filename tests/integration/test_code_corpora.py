@@ -240,7 +240,7 @@ class TestMeasuring:
     """The figures about questions to programs."""
 
     def test_our_own_questions_can_be_answered(self) -> None:
-        """Forty questions in English and five in Spanish; each answer is a unit of our own source, and no question quotes it."""
+        """Forty questions in English, five in Spanish; each answer is a unit of our own source, and no question quotes it."""
         source = Path(__file__).parents[2]
         questions = read_questions(source / "eval" / "code" / "queries.jsonl")
         assert [sum(one.split == split for one in questions) for split in ("tuning", "held_out", "spanish")] == [20, 20, 5]
