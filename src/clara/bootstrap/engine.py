@@ -10,6 +10,8 @@ import structlog
 
 from clara.bootstrap.embedders import Embedders
 from clara.bootstrap.lazily import Lazily
+from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.deduplicating import folding
 from clara.retrieval.hybrid import Gather, hybrid
@@ -184,6 +186,15 @@ class Engine:
         """Give what embeds the texts of a corpus for the model it is searched by."""
         return self.embedders.filling(self.served_model(corpus))
 
+    def program_reader(self) -> ProgramReader:
+        """Build what cuts programs. Raises UnreadableProgramsError when the extra `code` is not installed."""
+        try:
+            from clara.adapters.treesitter.reader import TreeSitterReader
+        except ModuleNotFoundError as error:
+            msg = f"reading programs needs {error.name}, which is not installed; pip install 'clara[code]'"
+            raise UnreadableProgramsError(msg) from error
+        return TreeSitterReader()
+
     def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> "PostgresPassages":
         """Build the store that ingestion writes to, for the vectors of the bundled embedder or another."""
         from clara.adapters.postgres.passages import PostgresPassages
@@ -243,12 +254,21 @@ class Engine:
         lowest = min(profile.collections.values()) * profile.relaxing**RELAXED_STEPS
         return phased(chosen, phases, Relaxation(profile.relaxing, lowest))
 
-    def corpus_retriever(self, corpus: str) -> Retrieve:
-        """Build the retriever of a loaded corpus, searched as its profile says. Raises UnknownCorpusError, ProfileError."""
+    def corpus_retriever(self, corpus: str, policy: Policy = "none") -> Retrieve:
+        """Build the retriever of a loaded corpus, searched as its profile says, with a policy around it.
+
+        What a policy holds for near was measured with the bundled embedder only; with another one there is none. Raises
+        UnknownCorpusError, ProfileError.
+        """
         profile = self.profile(self.passages().profile_of(self.standing(corpus).physical))
+        bundled = self.embedder.get().model
 
         def build(embedder: Embedder) -> Retrieve:
-            return hybrid(embedder, self.gather(profile, embedder), None)
+            plain = hybrid(embedder, self.gather(profile, embedder), None)
+            if policy == "none" or embedder.model != bundled:
+                return plain
+            # Nobody calibrated this corpus, so nothing is ever confident: a policy stops by what it grades.
+            return by_policy(policy, plain, subject_of(profile), confidence=1.0)
 
         return validated(self.by_served_model(build))
 

@@ -11,22 +11,20 @@ from clara import __version__
 from clara.bootstrap.engine import Engine, digest_of_release
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
+from clara.bootstrap.policies import by_policy, subject_of
 from clara.caching.events import Event
 from clara.caching.keys import Keys
 from clara.caching.ports import Cache, CacheUnavailableError
 from clara.caching.sealed import SealedCache
 from clara.caching.semantic import SemanticMemory
-from clara.retrieval.adapting import CORRECTIVE, SELF_REFLECTIVE, by_confidence
+from clara.knowledge.passages import PROFILE
 from clara.retrieval.cached import ResultMemory, cached
-from clara.retrieval.correcting import Enough, corrected
-from clara.retrieval.deciding import self_reflective
+from clara.retrieval.correcting import corrected
 from clara.retrieval.passage import Retrieve, Status
 from clara.retrieval.ports import Embedder
-from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
-from clara.retrieval.rewriting import QueryWriter, by_writer, rewrites
-from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
-from clara.settings import Settings, resources
+from clara.retrieval.rewriting import QueryWriter, by_writer
+from clara.settings import Settings
 
 if TYPE_CHECKING:
     from clara.adapters.gemini.reranker import GeminiReranker
@@ -107,15 +105,7 @@ class Wrappers:
         bundled = self._engine.embedder.get()
         if self._settings.rag_policy == "none" or (embedder or bundled).model != bundled.model:
             return retrieve
-        vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / "tramites.json")
-        enough = Enough(vocabulary, confidence=CONFIDENT, bounds=E5)
-        match self._settings.rag_policy:
-            case "self_reflective":
-                return reflective(retrieve, vocabulary)
-            case "corrective":
-                return corrective(retrieve, vocabulary, enough)
-            case _:
-                return adaptive(retrieve, vocabulary, enough)
+        return by_policy(self._settings.rag_policy, retrieve, subject_of(self._engine.profile(PROFILE)), CONFIDENT)
 
     def translating(self, retrieve: Retrieve) -> Retrieve:
         """Ask again in Spanish, then in English, where nothing was found; what was found is left as it is."""
@@ -165,25 +155,6 @@ class Wrappers:
         cache = RedisCache(self._settings.secret("rag_redis_url"), "clara:")
         self._closing.append(cache.close)
         return cache
-
-
-def reflective(retrieve: Retrieve, vocabulary: Vocabulary) -> Retrieve:
-    """Search only where a search is called for, and drop what does not fit the question."""
-    return self_reflective(retrieve, vocabulary, E5)
-
-
-def corrective(retrieve: Retrieve, vocabulary: Vocabulary, enough: Enough) -> Retrieve:
-    """Ask in other words while too little was found."""
-    return corrected(retrieve, rewrites(vocabulary), stop=enough)
-
-
-def adaptive(retrieve: Retrieve, vocabulary: Vocabulary, enough: Enough) -> Retrieve:
-    """Choose between the two by how good the first search was."""
-    wrapped: dict[str, Callable[[Retrieve], Retrieve]] = {
-        SELF_REFLECTIVE: lambda inner: reflective(inner, vocabulary),
-        CORRECTIVE: lambda inner: corrective(inner, vocabulary, enough),
-    }
-    return by_confidence(retrieve, wrapped, vocabulary, enough=enough)
 
 
 def _log_cache(error: CacheUnavailableError) -> None:

@@ -10,6 +10,9 @@ import click
 
 from clara.cli.running import FINDINGS, read_settings, running, say, showing
 
+# How people call the policies, and their names in RAG_POLICY.
+POLICIES = {"none": "none", "self": "self_reflective", "corrective": "corrective", "adaptive": "adaptive"}
+
 
 @click.command()
 @click.argument("question")
@@ -66,6 +69,7 @@ def examples(*, out: Path | None) -> None:
 @click.option("--corpus", default="clara", show_default=True, help="The corpus to search.")
 @click.option("--collection", "collections", multiple=True, help="Only passages of this collection; may be repeated.")
 @click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only with this metadata; may be repeated.")
+@click.option("--policy", type=click.Choice(list(POLICIES)), default="none", show_default=True, help="Whether to ask again.")
 @click.option("--exact", is_flag=True, help="Compare every vector instead of asking the approximate index.")
 @click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
 @click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query"}.')
@@ -78,7 +82,9 @@ def search(*, query: str | None, batch: Path | None, out: Path | None, as_json: 
 
     if (query is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")
-    asking = Asking(**{**chosen, "filters": _filters(chosen["filters"])})
+    if chosen["policy"] != "none" and chosen["corpus"] == "clara":
+        raise click.UsageError("--policy is for a corpus of your own; RAG_POLICY sets the one of Clara's.")
+    asking = Asking(**{**chosen, "filters": _filters(chosen["filters"]), "policy": POLICIES[chosen["policy"]]})
     with running(), services_or_outage(read_settings(), say) as services:
         if batch is not None and out is not None:
             with showing("searching") as progress:

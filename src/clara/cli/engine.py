@@ -3,14 +3,14 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from clara.cli.running import FINDINGS, read_settings, running, say, showing
 
-if TYPE_CHECKING:
-    from clara.ingestion.chunking import Strategy
+# The languages that are cut; held against ingestion.programs by a test.
+PROGRAMS = ["python", "javascript", "typescript", "go", "java", "rust"]
 
 
 @click.group()
@@ -20,23 +20,37 @@ def corpus() -> None:
 
 @corpus.command()
 @click.argument("name")
-@click.option("--jsonl", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
-@click.option("--profile", default="prose", show_default=True, help="How it is searched: a name of data/profiles.json.")
+@click.option("--jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
+@click.option("--code", type=click.Path(path_type=Path), help="A folder of programs, instead of a file of documents.")
+@click.option("--language", "languages", multiple=True, type=click.Choice(PROGRAMS), help="Of --code, only this; repeatable.")
+@click.option("--profile", help="How it is searched: a name of data/profiles.json.  [default: prose; code with --code]")
 @click.option("--chunking", type=click.Choice(["recursive", "fixed", "none"]), default="recursive", show_default=True)
 @click.option("--size", type=int, default=512, show_default=True, help="Tokens in a passage, at most.")
 @click.option("--overlap", type=int, default=50, show_default=True, help="Tokens that neighbours share, at most.")
-def load(*, name: str, jsonl: Path, profile: str, chunking: "Strategy", size: int, overlap: int) -> None:
-    """Make the corpus NAME hold exactly the documents of a file.
+@click.option("-v", "--verbose", is_flag=True, help="Name every file of --code that was left out, and why.")
+def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | None, **chosen: Any) -> None:  # noqa: ANN401
+    """Make the corpus NAME hold exactly the documents of a file, or the functions and classes of a folder of programs.
 
-    Each line is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not change stays.
+    Each line of a file is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not
+    change stays.
     """
-    from clara.jobs.corpora import Cutting
+    from clara.jobs.corpora import Cutting, Programs, load_programs
     from clara.jobs.corpora import load as fill
     from clara.jobs.preparing import running_services
 
-    cutting = Cutting(chunking, size, overlap)
+    if (jsonl is None) == (code is None) or (jsonl is not None and (chosen["languages"] or chosen["verbose"])):
+        raise click.UsageError("Give either --jsonl FILE or --code DIR; --language and -v belong to --code.")
+    cutting = Cutting(chosen["chunking"], chosen["size"], chosen["overlap"])
     with running(), running_services(read_settings(), say, prepare="schema") as services, showing("embedding") as progress:
-        click.echo(str(fill(services, name, jsonl, profile=profile, cutting=cutting, progress=progress)))
+        if jsonl is not None:
+            click.echo(str(fill(services, name, jsonl, profile=profile or "prose", cutting=cutting, progress=progress)))
+        if code is not None:
+            with showing("reading") as looked:
+                source = Programs(code, chosen["languages"], looked)
+                report, survey = load_programs(
+                    services, name, source, profile=profile or "code", cutting=cutting, progress=progress
+                )
+            click.echo("\n".join((str(report), *survey.lines(every=chosen["verbose"]))))
 
 
 @corpus.command(name="list")

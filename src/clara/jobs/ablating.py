@@ -20,7 +20,8 @@ from typing import Any
 import click
 
 from clara.bootstrap import Services
-from clara.bootstrap.wrapping import CONFIDENT, adaptive, corrective, reflective
+from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.bootstrap.wrapping import CONFIDENT
 from clara.evaluation.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, read_benchmark
 from clara.evaluation.dataset import Question
 from clara.evaluation.measures import MEASURES as OUTCOME_MEASURES
@@ -32,13 +33,10 @@ from clara.jobs.evaluating import asking, read_evaluation
 from clara.jobs.failures import MENDABLE
 from clara.jobs.preparing import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
-from clara.retrieval.correcting import Enough
 from clara.retrieval.hybrid import hybrid
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
-from clara.retrieval.relevance import E5
 from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
-from clara.retrieval.vocabulary import read_vocabulary
 from clara.settings import load_settings, resources
 
 # As many as the largest k measured; MRR looks no further.
@@ -59,7 +57,7 @@ class Variant:
     name: str
     change: Mapping[str, Any] = field(default_factory=dict)
     reranker: str = "none"
-    policy: str = "none"
+    policy: Policy = "none"
     only: Sequence[str] = ()
 
     def fits(self, benchmark: str) -> bool:
@@ -77,22 +75,12 @@ def read_variants(file: Path) -> list[Variant]:
 
 def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
     """Give what a variant puts around a retriever. `confidence` is enough for a policy to stop."""
-    name = "code" if profile.language == "code" else "tramites"
-    vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / f"{name}.json")
-    enough = Enough(vocabulary, confidence=confidence, bounds=E5)
+    vocabulary = subject_of(profile)
 
     def wrap(retrieve: Retrieve) -> Retrieve:
         if variant.reranker == "heuristic":
             retrieve = reranked(retrieve, HeuristicReranker(HeuristicWeights(curated=frozenset())), candidates=CANDIDATES)
-        match variant.policy:
-            case "self_reflective":
-                return reflective(retrieve, vocabulary)
-            case "corrective":
-                return corrective(retrieve, vocabulary, enough)
-            case "adaptive":
-                return adaptive(retrieve, vocabulary, enough)
-            case _:
-                return retrieve
+        return by_policy(variant.policy, retrieve, vocabulary, confidence)
 
     return wrap
 

@@ -1,13 +1,14 @@
 """Corpora of an operator's own: loading documents, listing what is there, dropping it, and how well its index finds."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clara.bootstrap import Services
 from clara.ingestion.chunking import OVERLAP, SIZE, Strategy, passages_of_document
 from clara.ingestion.journey import Progress, Report, ingest
+from clara.ingestion.programs import Survey, passages_of_programs
 from clara.ingestion.reading import read_documents
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Passage, Query
@@ -40,11 +41,7 @@ def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cu
     Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
     that were computed. Raises UnreadableDocumentsError, CorpusNameError, ProfileError, StoreUnavailableError.
     """
-    if not NAME.fullmatch(name) or name == CORPUS:
-        raise CorpusNameError(
-            f"a corpus cannot be called {name!r}: use up to 63 small letters, digits, '-' and '_', and not "
-            f"'{CORPUS}', which is filled by `clara ingest`"
-        )
+    check_name(name)
     chosen = services.profile(profile)
     counter = services.token_counter.get()
     documents = read_documents(file, language=chosen.language)
@@ -53,8 +50,49 @@ def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cu
         passages += passages_of_document(
             document, name, counter=counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
         )
+    return fill(services, name, passages, chosen, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """A folder of programs, and the languages to read of it; none means all."""
+
+    folder: Path
+    languages: tuple[str, ...] = ()
+    looked: Progress = lambda _done, _total: None
+
+
+def load_programs(
+    services: Services, name: str, source: Programs, *, profile: str, cutting: Cutting, progress: Progress
+) -> tuple[Report, Survey]:
+    """Make the corpus hold exactly the functions, classes and the like of a folder of programs.
+
+    Only units whose text changed are embedded anew; one that moved keeps its vector. Raises UnreadableProgramsError,
+    CorpusNameError, ProfileError, StoreUnavailableError.
+    """
+    check_name(name)
+    chosen = services.profile(profile)
+    survey = services.program_reader().read(source.folder, source.languages, source.looked)
+    counter = services.token_counter.get()
+    passages = passages_of_programs(
+        survey.units, name, chosen.language, counter=counter, size=cutting.size, overlap=cutting.overlap
+    )
+    return fill(services, name, passages, chosen, progress), survey
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that a corpus cannot have. Raises CorpusNameError."""
+    if not NAME.fullmatch(name) or name == CORPUS:
+        raise CorpusNameError(
+            f"a corpus cannot be called {name!r}: use up to 63 small letters, digits, '-' and '_', and not "
+            f"'{CORPUS}', which is filled by `clara ingest`"
+        )
+
+
+def fill(services: Services, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress) -> Report:
+    """Make the corpus hold exactly these passages, searched as the profile says. Raises StoreUnavailableError."""
     embedder = services.filling(name)
-    store = services.passages(chosen, embedder)
+    store = services.passages(profile, embedder)
     report = ingest(name, passages, store, services.memorising_embedder(embedder), progress=progress)
     services.adopt(name, embedder)
     return report

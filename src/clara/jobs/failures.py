@@ -15,6 +15,7 @@ from clara.evaluation.bench.record import ResumeError
 from clara.evaluation.bench.serialising import RunUnreadableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
@@ -66,6 +67,7 @@ MENDABLE = (
     UnknownCorpusError,
     UnknownCorrectionError,
     UnreadableDocumentsError,
+    UnreadableProgramsError,
     VocabularyError,
     DataError,
     ChildrenFailedError,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clara.bootstrap import Services
+from clara.bootstrap.policies import Policy
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.validating import InvalidQueryError, validate
@@ -19,18 +20,22 @@ class BatchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is searched and how: a corpus, the number of passages wanted, and what they must be."""
+    """What is searched and how: a corpus, the number of passages wanted, what they must be, and the policy around the search.
+
+    Clara's own corpus has the policy of the settings.
+    """
 
     limit: int
     corpus: str = CORPUS
     collections: tuple[str, ...] = ()
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
+    policy: Policy = "none"
 
 
 def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
     """Give what one query finds, with texts and scores. Raises InvalidQueryError, UnknownCorpusError."""
-    found = _retriever(services, asking.corpus)(asked(services, text, asking))
+    found = _retriever(services, asking)(asked(services, text, asking))
     hits = [
         {
             **shown,
@@ -61,7 +66,7 @@ def search_batch(services: Services, source: Path, target: Path, asking: Asking,
     questions = [(name, asked(services, text, asking)) for name, text in _read(source)]
     if faults := [f"{source}: id '{name}': {fault}" for name, query in questions for fault in _faults(query)]:
         raise BatchError("\n".join(faults))
-    retrieve = _retriever(services, asking.corpus)
+    retrieve = _retriever(services, asking)
     with target.open("w", encoding="utf-8") as out:
         for number, (name, query) in enumerate(questions, 1):
             found = retrieve(query)
@@ -80,8 +85,10 @@ def asked(services: Services, text: str, asking: Asking) -> Query:
     )
 
 
-def _retriever(services: Services, corpus: str) -> Retrieve:
-    return services.retriever.get() if corpus == CORPUS else services.corpus_retriever(corpus)
+def _retriever(services: Services, asking: Asking) -> Retrieve:
+    if asking.corpus == CORPUS:
+        return services.retriever.get()
+    return services.corpus_retriever(asking.corpus, asking.policy)
 
 
 def _faults(query: Query) -> Sequence[str]:

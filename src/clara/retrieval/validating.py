@@ -14,7 +14,7 @@ MIN_LIMIT, MAX_LIMIT = 1, 100
 # A filter names a few exact values; these bounds only keep a request from being a list of everything.
 MAX_VALUES = 20
 MAX_VALUE_CHARACTERS = 200
-# Keys of metadata that may be filtered by: DevMatrix's white list.
+# Keys of metadata that may be filtered by: DevMatrix's white list, and what a piece of a program is.
 FILTER_KEYS = frozenset(
     {
         "language",
@@ -29,6 +29,7 @@ FILTER_KEYS = frozenset(
         "framework",
         "collection",
         "source_collection",
+        "kind",
     }
 )
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")

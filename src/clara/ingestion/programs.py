@@ -1,0 +1,175 @@
+"""Programs as documents: what is cut out of source code, and how each piece becomes passages."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+from clara.ingestion.chunking import chunk
+from clara.ingestion.reading import LONGEST_ID
+from clara.retrieval.passage import Passage
+from clara.retrieval.tokens import TokenCounter
+
+LANGUAGES = ("python", "javascript", "typescript", "go", "java", "rust")
+COLLECTION = "code"
+# Between the path of a file and the name of a unit in it, in the ids of passages.
+SEPARATOR = "::"
+
+
+class Reason(StrEnum):
+    """Why a file, a folder or a part of a file was left out."""
+
+    BINARY = "binary"
+    GENERATED = "generated"
+    MINIFIED = "minified"
+    HUGE = "huge"
+    ENCODING = "not UTF-8"
+    UNPARSABLE = "unparsable"
+    UNREADABLE = "unreadable"
+    LINK = "link"
+    FOLDER = "folder of what is not the project's own"
+    FAULTY = "unit with a syntax error"
+
+
+class UnreadableProgramsError(Exception):
+    """Nothing can be loaded from a folder of programs. The message names the folder and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A function, class, method or the like as it was cut; lines count from 1, both ends included.
+
+    `qualified` is the name inside its file, with dots: "Cache.get". `path` is relative to the folder, with slashes.
+    `signature` is everything before the body on one line, `documentation` the docstring or leading comment without its signs,
+    `body` the rest of the source; units inside are there as their signatures. `calls` are names that the source calls, each
+    once, of a chain the last one first.
+    """
+
+    kind: str
+    name: str
+    qualified: str
+    language: str
+    path: str
+    first: int
+    last: int
+    signature: str
+    documentation: str
+    body: str
+    calls: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Give signature, documentation and body, as they are indexed and shown."""
+        return "\n".join(part for part in (self.signature, self.documentation, self.body) if part.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A place that was left out, and why."""
+
+    place: str
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a folder of programs holds: its units, what was left out, and how many files were cut."""
+
+    units: tuple[Unit, ...]
+    skipped: tuple[Skipped, ...]
+    files: int
+
+    @cached_property
+    def by_language(self) -> dict[str, Counter[str]]:
+        """Count the units of each kind, language by language."""
+        counted: dict[str, Counter[str]] = {}
+        for unit in self.units:
+            counted.setdefault(unit.language, Counter())[unit.kind] += 1
+        return counted
+
+    def lines(self, *, every: bool = False) -> Iterator[str]:
+        """Say what was cut, a line a language, and what was left out, by reason; `every` place too, where it is wanted."""
+        yield f"{len(self.units)} units in {self.files} files"
+        for language, kinds in sorted(self.by_language.items()):
+            yield f"  {language}: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+        if self.skipped:
+            reasons = Counter(one.reason for one in self.skipped)
+            yield "left out: " + ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+        if every:
+            yield from (f"  {one.place}: {one.reason}" for one in self.skipped)
+
+
+Looked = Callable[[int, int], None]
+
+
+class ProgramReader(Protocol):
+    """Cuts the programs of a folder into units."""
+
+    def read(self, folder: Path, languages: Sequence[str], progress: Looked) -> Survey:
+        """Give the units of the files in these languages, in the order of path and line; without any language, in all.
+
+        `progress` is told how many files of how many were cut. Raises UnreadableProgramsError.
+        """
+        ...
+
+
+def passages_of_programs(
+    units: Sequence[Unit], corpus: str, language: str, *, counter: TokenCounter, size: int, overlap: int
+) -> list[Passage]:
+    """Make a passage of each unit; one of more than `size` tokens is cut, and each piece stands under its signature.
+
+    A document is a file, a passage is known by path and name, so a unit that only moves keeps its vector. Two of one name
+    are numbered: "a.py::f", "a.py::f~2". `language` is that of the profile: how words are cut. Raises ChunkingError,
+    TokenCounterUnavailableError.
+    """
+    passages: list[Passage] = []
+    seen: Counter[str] = Counter()
+    for unit in units:
+        name = _id(unit, seen)
+        heading = (unit.path, *unit.qualified.split(".")[:-1])
+        # Comments in a program look like the headings of a text and are none, so the chunks' own are not used.
+        passages += (
+            Passage(
+                id=name if piece.total == 1 else f"{name}#{piece.index}",
+                corpus=corpus,
+                collection=COLLECTION,
+                document_id=_escaped(unit.path),
+                section=unit.qualified,
+                heading=heading if piece.index == 0 else (*heading, unit.signature),
+                text=piece.text,
+                language=language,
+                metadata={**_metadata(unit), "parent_id": name, "index": piece.index, "total": piece.total},
+            )
+            for piece in chunk(unit.text, counter=counter, size=size, overlap=overlap)
+        )
+    return passages
+
+
+def _metadata(unit: Unit) -> dict[str, object]:
+    return {
+        "language": unit.language,
+        "file_path": unit.path,
+        "kind": unit.kind,
+        "name": unit.name,
+        "qualified_name": unit.qualified,
+        "signature": unit.signature,
+        "lines": [unit.first, unit.last],
+        "calls": list(unit.calls),
+    }
+
+
+def _id(unit: Unit, seen: Counter[str]) -> str:
+    plain = _escaped(f"{unit.path}{SEPARATOR}{unit.qualified}")
+    if len(plain) > LONGEST_ID:
+        plain = f"{plain[: LONGEST_ID - 20]}~{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+    seen[plain] += 1
+    return plain if seen[plain] == 1 else f"{plain}~{seen[plain]}"
+
+
+def _escaped(name: str) -> str:
+    """Keep '#' for the numbers of pieces."""
+    return name.replace("#", "%23")

@@ -1,0 +1,3 @@
+# Grüße
+def greet():
+    return "Grüße"

@@ -1,0 +1,75 @@
+"""Units of programs as passages: how they are called, under which heading they stand, and what happens to long ones."""
+
+from dataclasses import replace
+
+from clara.adapters.local.tokens import LocalTokenCounter
+from clara.ingestion.planning import plan_changes, text_digest_of
+from clara.ingestion.ports import StoredDigests
+from clara.ingestion.programs import Reason, Skipped, Survey, Unit, passages_of_programs
+from clara.ingestion.reading import LONGEST_ID
+from clara.retrieval.passage import Passage
+
+COUNTER = LocalTokenCounter()
+UNIT = Unit(
+    "method", "get", "Cache.get", "python", "store/cache.py", 3, 9, "def get(self, key):", "Give a value.", "    return 1"
+)
+
+
+def passages(*units: Unit, size: int = 512) -> list[Passage]:
+    return passages_of_programs(units, "code", "code", counter=COUNTER, size=size, overlap=0)
+
+
+def test_a_unit_is_a_passage() -> None:
+    """Its file is its document, path and class are its heading, and what can be shown of it is in its metadata."""
+    (made,) = passages(replace(UNIT, calls=("f",)))
+    assert (made.id, made.document_id, made.section) == ("store/cache.py::Cache.get", "store/cache.py", "Cache.get")
+    assert made.heading == ("store/cache.py", "Cache")
+    assert made.text == "def get(self, key):\nGive a value.\n    return 1"
+    assert (made.language, made.collection) == ("code", "code")
+    shown = {name: made.metadata[name] for name in ("language", "kind", "name", "lines", "calls", "file_path")}
+    assert shown == {
+        "language": "python", "kind": "method", "name": "get", "lines": [3, 9], "calls": ["f"], "file_path": "store/cache.py",
+    }  # fmt: skip
+
+
+def test_a_long_unit_is_cut_under_its_signature() -> None:
+    """Each piece but the first stands under the signature, fits, and comments in it are no headings."""
+    body = "\n".join(f"    # Step {number}\n    value{number} = compute{number}(value)" for number in range(60))
+    made = passages(replace(UNIT, body=body), size=100)
+    assert len(made) > 3
+    assert [one.id for one in made] == [f"store/cache.py::Cache.get#{number}" for number in range(len(made))]
+    assert {one.heading for one in made[1:]} == {("store/cache.py", "Cache", "def get(self, key):")}
+    assert all(COUNTER.count(one.text) <= 100 for one in made)
+    assert {one.metadata["parent_id"] for one in made} == {"store/cache.py::Cache.get"}
+
+
+def test_ids_are_unique_and_possible() -> None:
+    """Overloads are numbered, '#' is kept for pieces, and a path that is too long is shortened to one that is still its own."""
+    long = [replace(UNIT, path=f"{'deep/' * 200}{name}.py") for name in "ab"]
+    made = passages(UNIT, UNIT, replace(UNIT, path="c#/a.py"), *long)
+    ids = [one.id for one in made]
+    assert ids[:3] == ["store/cache.py::Cache.get", "store/cache.py::Cache.get~2", "c%23/a.py::Cache.get"]
+    assert len(set(ids)) == len(ids)
+    assert max(map(len, ids)) <= LONGEST_ID
+
+
+def test_what_only_moved_keeps_its_vector() -> None:
+    """Lines that shift are written again and not embedded again; another body is."""
+    (before,), (moved,) = passages(UNIT), passages(replace(UNIT, first=10, last=16))
+    stored = StoredDigests({before.id: "old"}, {before.id: text_digest_of(before)})
+    plan = plan_changes(stored, [moved])
+    assert (plan.write, plan.embed) == ((moved,), frozenset())
+    (changed,) = passages(replace(UNIT, body="    return 2"))
+    assert plan_changes(stored, [changed]).embed == {changed.id}
+
+
+def test_a_survey_says_what_there_is() -> None:
+    """Units by language and kind, what was left out by reason, and every place where that is wanted."""
+    survey = Survey((UNIT, replace(UNIT, kind="class"), replace(UNIT, language="go")), (Skipped("a.js", Reason.BINARY),), 2)
+    assert list(survey.lines()) == [
+        "3 units in 2 files",
+        "  go: 1 method",
+        "  python: 1 method, 1 class",
+        "left out: 1 binary",
+    ]
+    assert list(survey.lines(every=True))[-1] == "  a.js: binary"
