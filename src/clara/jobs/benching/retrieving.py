@@ -6,10 +6,10 @@ from time import perf_counter
 from typing import Final
 
 from clara.bootstrap import Services
+from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.evaluation.bench.dataset import BenchQuestion
 from clara.evaluation.bench.plan import Plan
 from clara.evaluation.bench.record import QuestionRecord
-from clara.jobs.ablating import Variant, wrapping
 from clara.jobs.benching.indexing import Indexed, Progress
 from clara.retrieval.hybrid import hybrid
 from clara.retrieval.passage import Query, Retrieve, Status
@@ -18,7 +18,12 @@ from clara.retrieval.reranking import RerankerUnavailableError, TextScorer
 
 # Tries of a batch of questions before each of them is embedded by itself, when it is asked.
 BATCH_TRIES: Final = 2
-POLICIES: Final = {"none": "none", "self": "self_reflective", "corrective": "corrective", "adaptive": "adaptive"}
+POLICIES: Final[dict[str, Policy]] = {
+    "none": "none",
+    "self": "self_reflective",
+    "corrective": "corrective",
+    "adaptive": "adaptive",
+}
 
 Vectors = dict[str, tuple[float, ...]]
 
@@ -103,8 +108,9 @@ def asker(
 ) -> Asker:
     """Build the search of a run: the strategy's weights, and its policy around it."""
     search = hybrid(embedder, services.gather(indexed.profile, embedder), None)
-    wrap = wrapping(Variant("bench", policy=POLICIES[plan.retrieval_policy]), indexed.profile, 1.0)
-    return Asker(wrap(search), indexed.corpus, plan, rerank, vectors)
+    # Without a calibration nothing is ever confident, so a policy stops by what it grades.
+    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile), 1.0)
+    return Asker(wrapped, indexed.corpus, plan, rerank, vectors)
 
 
 def answers(ask: Asker, questions: Sequence[BenchQuestion], progress: Progress) -> Iterator[QuestionRecord]:
