@@ -10,9 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
-BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
+BUILDERS = ("__init__", "datasets", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
-    "asking", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing",
+    "asking", "benching", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing",
     "running", "scheduling", "serving", "watching",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
