@@ -86,8 +86,8 @@ def by_model(model: ChatModel, max_tokens: int) -> Situate:
 def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
     """Take the sentence from the texts themselves, which needs no service.
 
-    With a parent document, it is how that begins: what its pieces leave out is mostly said there. Without one, it is the title
-    in plain words: what is in brackets only tells titles apart.
+    With a parent document, it is how that begins: what its pieces leave out is mostly said there. Without one, nothing is known
+    that the passage does not say itself, but a title in other words: without what is in brackets, which only tells titles apart.
     """
 
     def situate(passage: Passage, parent: str) -> str:
@@ -95,7 +95,8 @@ def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
             opening = parent[: (sentence_ends(parent) or [0])[0]]
             said = "" if passage.text.startswith(opening) else opening
         else:
-            said = QUALIFIER.sub("", passage.heading[-1]) if passage.heading else ""
+            title = passage.heading[-1] if passage.heading else ""
+            said = plain if (plain := QUALIFIER.sub("", title)) != title else ""
         if counter.count(said) <= max_tokens:
             return said
         return said[: furthest(0, len(said), lambda end: counter.count(said[:end]) <= max_tokens)]

@@ -70,5 +70,6 @@ def test_extracts_need_no_model() -> None:
     assert situate(LAW, "This law is about leases. It has two articles.") == "This law is about leases."
     assert situate(LAW, "It lasts three months. And more.") == ""
     assert situate(PLAIN, "") == "Mercury"
+    assert situate(LAW, "") == ""
     short = by_extract(counter, 2)(LAW, "This law is about leases and about very much more than that. It ends.")
     assert 0 < counter.count(short) <= 2
