@@ -87,7 +87,7 @@ def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
     """Take the sentence from the texts themselves, which needs no service.
 
     With a parent document, it is how that begins: what its pieces leave out is mostly said there. Without one, nothing is known
-    that the passage does not say itself, but a title in other words: without what is in brackets, which only tells titles apart.
+    that the passage does not say itself but a plainer title: what is in brackets only tells titles apart.
     """
 
     def situate(passage: Passage, parent: str) -> str:
