@@ -11,7 +11,7 @@ from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
 from clara.evaluation.bench.dataset import BenchDataError
 from clara.evaluation.bench.plan import PlanError
-from clara.evaluation.bench.record import ResumeError
+from clara.evaluation.bench.record import IncomparableRunsError, ResumeError
 from clara.evaluation.bench.serialising import RunUnreadableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
@@ -86,6 +86,7 @@ MENDABLE = (
     WatchError,
     AlertNotTakenError,
     BenchDataError,
+    IncomparableRunsError,
     ChatUnavailableError,
     PlanError,
     ResumeError,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara.evaluation.bench.ranking import RERANKED, first_gold_rank
-from clara.evaluation.bench.record import Measured, RunRecord
+from clara.evaluation.bench.record import IncomparableRunsError, Measured, RunRecord
 from clara.evaluation.bench.significance import estimates, mcnemar_p, randomisation_p
 from clara.evaluation.bench.summary import measured_rows
 from clara.evaluation.benchmark import Estimate
@@ -25,10 +25,6 @@ SIDES: Final[Mapping[str, Callable[[float], bool]]] = {
 }
 # What only turns another measure round; leaving it out keeps the table readable.
 _TURNED: Final = ("failure@", "complement_recall@", f"{RERANKED}failure@", f"{RERANKED}complement_recall@")
-
-
-class IncomparableRunsError(Exception):
-    """Two runs have nothing in common that could be compared. The message says what differs and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,10 @@ from typing import Any
 from clara.evaluation.bench.dataset import BenchQuestion
 
 
+class IncomparableRunsError(Exception):
+    """Two runs have nothing in common that could be compared. The message says what differs and what to do."""
+
+
 class ResumeError(Exception):
     """A run cannot be taken up again. The message says why and what to do."""
 

@@ -1,8 +1,13 @@
-"""What the bench says on the command line: the figures of a run."""
+"""What the bench says on the command line: the figures of a run, and what changed from one to another."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+from clara.evaluation.bench.comparing import compare
+from clara.evaluation.bench.comparison_report import comparison_json, comparison_page, comparison_text
 from clara.evaluation.bench.record import RunRecord
+from clara.evaluation.bench.reports import write_whole
+from clara.evaluation.bench.serialising import RunUnreadableError, read_run
 from clara.evaluation.bench.summary import measured_rows, summarise, times
 
 
@@ -28,3 +33,21 @@ def _lines(record: RunRecord) -> Iterator[str]:
             yield f"  {name.replace('_', ' ')}: {totals[name]}"
     if record.data["relative_only"]:
         yield "  Not the whole corpus: these figures compare strategies on it, and nothing else."
+
+
+def compared(first: Path, second: Path, *, as_json: bool, page: Path | None, force: bool) -> str:
+    """Compare two runs by their JSON files, and write a page where one is wanted.
+
+    Raises RunUnreadableError, IncomparableRunsError.
+    """
+    found = compare(_read(first), _read(second), forced=force)
+    if page is not None:
+        write_whole(page, comparison_page(found))
+    return comparison_json(found) if as_json else comparison_text(found)
+
+
+def _read(file: Path) -> RunRecord:
+    try:
+        return read_run(file.read_text("utf-8"))
+    except (RunUnreadableError, UnicodeDecodeError) as error:
+        raise RunUnreadableError(f"{file}: {error}") from error
