@@ -192,6 +192,37 @@ def refusing(code: str) -> Iterator[ObjectStore]:
         served.shutdown()
 
 
+@contextmanager
+def breaking_off(size: int) -> Iterator[ObjectStore]:
+    """Serve an S3 that promises `size` bytes of every object and drops the connection after some."""
+
+    class BreakingOff(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.send_response(206 if "Range" in self.headers else 200)
+            self.send_header("Content-Length", str(size))
+            self.send_header("ETag", '"e"')
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(b"PAR1" * 10)
+
+        do_GET = do_HEAD = answer  # noqa: N815
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), BreakingOff) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield ObjectStore(f"http://127.0.0.1:{served.server_port}", "lake", "the-access-key", "the-secret-key")
+        served.shutdown()
+
+
+def test_a_download_cut_short_leaves_nothing(tmp_path: Path) -> None:
+    """When the connection drops in the middle of an object, that is told, and no file is left that could be taken for it."""
+    with breaking_off(100_000) as store:
+        refused(lambda: read_store("numbers", store, PREFIX, tmp_path), "s3://lake/")
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
 @pytest.mark.parametrize("code", ["InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"])
 def test_wrong_credentials_are_told_without_repeating_them(code: str, tmp_path: Path) -> None:
     """Reading and writing name the settings to check; no key is in the message, nor in the store's representation."""
