@@ -22,7 +22,6 @@ from clara.adapters.parquet.reading import read_folder, read_store
 from clara.adapters.parquet.writing import write
 from clara.evaluation.bench.assembling import assemble
 from clara.evaluation.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara.jobs.packing import pack, place_of, read_source
 
 N = 3000  # more rows than one batch
 DATA = assemble(
@@ -62,6 +61,10 @@ def raw(store: ObjectStore) -> S3FileSystem:
     )
 
 
+def place_of(store: ObjectStore) -> Place:
+    return Place(f"{PREFIX}/numbers", store)
+
+
 def put(store: ObjectStore, name: str, content: bytes) -> None:
     with raw(store).open_output_stream(f"lake/{PREFIX}/numbers/{name}") as stream:
         stream.write(content)
@@ -88,10 +91,10 @@ def test_a_folder_and_a_bucket_read_the_same(server: ThreadedMotoServer, tmp_pat
     """What was packed into a folder or a bucket comes back whole, with its provenance."""
     store = store_of(server)
     marked = replace(DATA, relative_only=True, origin={**DATA.origin, "format": "hotpotqa"})
-    assert "3000 documents, 3 questions, 4 judgements" in pack(marked, place_of(f"s3://lake/{PREFIX}/numbers", store))
-    pack(marked, place_of(str(tmp_path / "numbers")))
+    write(marked, place_of(store))
+    write(marked, Place(str(tmp_path / "numbers")))
     stored = read_store("numbers", store, PREFIX, tmp_path / "cache")
-    local = read_source(tmp_path / "numbers")
+    local = read_folder("numbers", tmp_path / "numbers")
     same(stored)
     same(local)
     assert stored.relative_only
@@ -102,7 +105,7 @@ def test_a_folder_and_a_bucket_read_the_same(server: ThreadedMotoServer, tmp_pat
 def test_the_copy_is_used_until_the_data_change(server: ThreadedMotoServer, tmp_path: Path) -> None:
     """Nothing is fetched twice; what changed is fetched, and the old copy goes; while the server is away the copy does."""
     store = store_of(server)
-    place = place_of(f"s3://lake/{PREFIX}/numbers", store)
+    place = place_of(store)
     write(DATA, place)
     copies = [read_store("numbers", store, PREFIX, tmp_path).origin["copy"] for _ in range(2)]
     assert copies == ["fetched", "unchanged"]
@@ -120,7 +123,7 @@ def test_the_copy_is_used_until_the_data_change(server: ThreadedMotoServer, tmp_
 def test_a_copy_that_is_not_whole_never_counts(server: ThreadedMotoServer, tmp_path: Path) -> None:
     """A damaged copy is fetched again; while the server is away it is no substitute."""
     store = store_of(server)
-    write(DATA, place_of(f"s3://lake/{PREFIX}/numbers", store))
+    write(DATA, place_of(store))
     read_store("numbers", store, PREFIX, tmp_path)
     copy = next(tmp_path.rglob("corpus-*.parquet"))
     copy.write_bytes(copy.read_bytes()[:100])
@@ -141,7 +144,6 @@ def test_what_is_not_there_is_named(server: ThreadedMotoServer, tmp_path: Path) 
     refused(lambda: write(DATA, Place("x", other)), "the bucket nobody does not exist")
     refused(lambda: read_store("numbers", store, PREFIX, tmp_path), "corpus.parquet, queries.parquet", "S3_DATASETS_PREFIX")
     refused(lambda: read_folder("x", tmp_path / "none"), "files that are not there", "corpus.parquet", "qrels.parquet")
-    refused(lambda: place_of("s3://lake/x"), "MINIO_BUCKET_NAME must be lake")
     for endpoint in ("127.0.0.1:9000", "http://me:secret@host", "http://host/path", "http://"):
         refused(replace(store, endpoint=endpoint).filesystem, "MINIO_ENDPOINT must be like http://host:9000")
 
@@ -192,6 +194,37 @@ def refusing(code: str) -> Iterator[ObjectStore]:
         served.shutdown()
 
 
+@contextmanager
+def breaking_off(size: int) -> Iterator[ObjectStore]:
+    """Serve an S3 that promises `size` bytes of every object and drops the connection after some."""
+
+    class BreakingOff(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.send_response(206 if "Range" in self.headers else 200)
+            self.send_header("Content-Length", str(size))
+            self.send_header("ETag", '"e"')
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(b"PAR1" * 10)
+
+        do_GET = do_HEAD = answer  # noqa: N815
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), BreakingOff) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield ObjectStore(f"http://127.0.0.1:{served.server_port}", "lake", "the-access-key", "the-secret-key")
+        served.shutdown()
+
+
+def test_a_download_cut_short_leaves_nothing(tmp_path: Path) -> None:
+    """When the connection drops in the middle of an object, that is told, and no file is left that could be taken for it."""
+    with breaking_off(100_000) as store:
+        refused(lambda: read_store("numbers", store, PREFIX, tmp_path), "s3://lake/")
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
 @pytest.mark.parametrize("code", ["InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"])
 def test_wrong_credentials_are_told_without_repeating_them(code: str, tmp_path: Path) -> None:
     """Reading and writing name the settings to check; no key is in the message, nor in the store's representation."""
@@ -212,7 +245,7 @@ def test_a_server_that_is_away_is_told(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_not_the_servers_fault(server: ThreadedMotoServer, tmp_path: Path) -> None:
     """A cache below a file is told as such."""
     store = store_of(server)
-    write(DATA, place_of(f"s3://lake/{PREFIX}/numbers", store))
+    write(DATA, place_of(store))
     (tmp_path / "file").touch()
     refused(lambda: read_store("numbers", store, PREFIX, tmp_path / "file"), "Not a directory", "is the folder readable")
 

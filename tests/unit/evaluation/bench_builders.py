@@ -68,7 +68,7 @@ def broken(record: RunRecord) -> RunRecord:
     return replace(
         record,
         questions=(
-            replace(first, question=hostile, answer="-5", failures=("judge: <b>",)),
+            replace(first, question=hostile, answer="-5", measures={"f1": Measured(0.0)}, failures=("judge: <b>",)),
             QuestionRecord(second.question, failures=("retrieve: connection lost",)),
             QuestionRecord(replace(third.question, gold=frozenset()), retrieved=("a b", "c"), answer=""),
             *others,

@@ -47,15 +47,16 @@ def test_mcnemar_of_many_questions() -> None:
 
 
 def test_the_randomisation_test_by_hand() -> None:
-    """Three differences of the same sign: 2 of the 8 ways to set signs are as far out."""
-    assert randomisation_p([1.0, 1.0, 1.0, 0.0]) == pytest.approx(2 / 8, abs=0.02)
-    assert randomisation_p([]) == randomisation_p([0.0, 0.0]) == 1.0
-    assert randomisation_p([0.1, -0.1]) == 1.0
-    assert randomisation_p([0.3] * 60) == pytest.approx(1 / (FLIPS + 1))
+    """Three differences of the same sign: 2 of the 8 ways to set signs are as far out. What is missing changes nothing."""
+    columns = {"three": [1.0, 1.0, 1.0, None], "none": [0.0] * 4, "even": [0.1, -0.1, 0.0, None]}
+    assert randomisation_p(columns) == pytest.approx({"three": 2 / 8, "none": 1.0, "even": 1.0}, abs=0.02)
+    assert randomisation_p({"all": [0.3] * 60}) == {"all": 1 / (FLIPS + 1)}
+    assert randomisation_p({"empty": []}) == {"empty": 1.0}
+    assert randomisation_p({}) == {}
 
 
 def test_the_randomisation_test_against_scipy() -> None:
     """The same p as SciPy's permutation of signs, within what drawing 9,999 of them leaves open."""
     differences = [DICE.gauss(0.05, 0.3) for _ in range(120)]
     theirs = permutation_test((differences,), fmean, permutation_type="samples", n_resamples=9999, rng=1, vectorized=False)
-    assert randomisation_p(differences) == pytest.approx(theirs.pvalue, abs=0.02)
+    assert randomisation_p({"f1": differences})["f1"] == pytest.approx(theirs.pvalue, abs=0.02)

@@ -49,7 +49,7 @@ def fetch(place: Place, cache: Path) -> Fetched:
     """
     if place.store is None:
         return Fetched({name: Path(place.path_of(name)) for name in FILES}, "local")
-    folder = cache / "bench" / hashlib.sha256(repr((place.store.endpoint, place.path_of(""))).encode()).hexdigest()[:32]
+    folder = cache / hashlib.sha256(repr((place.store.endpoint, place.path_of(""))).encode()).hexdigest()[:32]
     filesystem = place.filesystem()
     try:
         with named_errors(place, filesystem):

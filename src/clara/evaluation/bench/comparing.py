@@ -113,30 +113,34 @@ def compare(first: RunRecord, second: RunRecord, *, forced: bool = False) -> Com
 Rows = Sequence[tuple[Mapping[str, Measured], Mapping[str, Measured]]]
 
 
-def _pairs_of(rows: Rows, name: str) -> list[tuple[float, float]]:
-    absent = Measured(None)
-    values = ((one.get(name, absent).value, other.get(name, absent).value) for one, other in rows)
-    return [(one, other) for one, other in values if one is not None and other is not None]
-
-
 def _differences(rows: Rows) -> list[Difference]:
     names = list(dict.fromkeys(name for one, other in rows for name in one if name in other and not name.startswith(_TURNED)))
-    found = [_difference(name, _pairs_of(rows, name)) for name in names]
-    return [one for one in found if one is not None]
+    absent = Measured(None)
+    values = {name: [(one.get(name, absent).value, other.get(name, absent).value) for one, other in rows] for name in names}
+    moved = {name: [_minus(*pair) for pair in pairs] for name, pairs in values.items()}
+    found, chances = estimates(moved), randomisation_p(moved)
+    return [
+        _difference(
+            name,
+            [(one, other) for one, other in values[name] if one is not None and other is not None],
+            (found[name], chances[name]),
+        )
+        for name in found
+    ]
 
 
-def _difference(name: str, pairs: Sequence[tuple[float, float]]) -> Difference | None:
-    if not pairs:
-        return None
-    moved = [other - one for one, other in pairs]
-    better, worse = sum(change > 0 for change in moved), sum(change < 0 for change in moved)
+def _minus(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else second - first
+
+
+def _difference(name: str, pairs: Sequence[tuple[float, float]], tested: tuple[Estimate, float]) -> Difference:
+    better, worse = sum(other > one for one, other in pairs), sum(other < one for one, other in pairs)
     is_binary = all(value in (0.0, 1.0) for pair in pairs for value in pair)
     return Difference(
         name,
         sum(one for one, _ in pairs) / len(pairs),
         sum(other for _, other in pairs) / len(pairs),
-        estimates({name: moved})[name],
-        randomisation_p(moved),
+        *tested,
         mcnemar_p(better, worse) if is_binary else None,
         better,
         worse,

@@ -51,7 +51,7 @@ def comparison_page(compared: Comparison) -> str:
         for one in compared.differences
         if one.name in DRAWN
     }
-    note = "Questions for which the second run is worse, the same, and better."
+    note = "From left to right: questions for which the second run is worse, the same, and better."
     title = "Gains and losses"
     settings = [[name, _value(first), _value(second)] for name, (first, second) in compared.settings.items()]
     first, *others = _notes(compared)
@@ -63,7 +63,7 @@ def comparison_page(compared: Comparison) -> str:
             "</header>",
             section("Differences", plots(figure(title, note, shares(title, drawn)) if drawn else ""), _table(compared)),
             section("Settings that differ", table("Settings that differ", ("setting", "first", "second"), settings)),
-            section("Questions that changed side", _changed_table(compared)),
+            section("Questions that changed side", _changed_tables(compared)),
         ],
     )
 
@@ -74,15 +74,21 @@ def _table(compared: Comparison) -> str:
     )
 
 
-def _changed_table(compared: Comparison) -> str:
-    heads = ("question", "asked", "measure", "first", "second", "first gold, first", "first gold, second")
-    rows = [_changed_cells(one) for one in compared.changed]
-    return table("Questions that changed side", heads, rows, wide=("asked",)) or paragraph("No question changed side.")
+def _changed_tables(compared: Comparison) -> str:
+    """Give one folded table a measure: all together they may be long."""
+    heads = ("question", "asked", "first", "second", "first gold, first", "first gold, second")
+    told = []
+    for name in dict.fromkeys(one.measure for one in compared.changed):
+        found = [one for one in compared.changed if one.measure == name]
+        gained = sum(one.second > one.first for one in found)
+        rows = table(f"Questions that changed side in {name}", heads, [_changed_cells(one) for one in found], wide=("asked",))
+        told.append(f"<details><summary>{escape(name)}: {gained} gained, {len(found) - gained} lost</summary>{rows}</details>")
+    return "".join(told) or paragraph("No question changed side.")
 
 
 def _changed_cells(one: Changed) -> list[str]:
     ranks = (str(rank or "–") for rank in (one.first_rank, one.second_rank))
-    return [one.question, one.text, one.measure, f"{one.first:.2f}", f"{one.second:.2f}", *ranks]
+    return [one.question, one.text, f"{one.first:.2f}", f"{one.second:.2f}", *ranks]
 
 
 def _notes(compared: Comparison) -> list[str]:

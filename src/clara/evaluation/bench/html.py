@@ -101,7 +101,7 @@ def _groups(questions: Sequence[QuestionRecord], rows: Rows) -> list[str]:
         for name in BY_GROUP:
             found = {group: summarise([rows[at] for at in held], [name])[name] for group, held in places.items()}
             bars = [Bar(group, one.estimate, one.count) for group, one in found.items() if one.estimate]
-            if bars:
+            if len(bars) > 1:
                 title = f"{name} by {called}"
                 drawn.append(figure(title, "Mean with its 95 % interval.", intervals(title, bars)))
     return drawn
@@ -111,7 +111,7 @@ def _measures(summaries: Mapping[str, Summary]) -> str:
     rows = [[name, *_cells(one), str(one.count), str(one.errors)] for name, one in summaries.items()]
     note = "Means with 95 % bootstrap intervals; a measure that failed enters no mean and is counted under errors"
     told = table(note, ("measure", "mean", "low", "high", "questions", "errors"), rows)
-    return f"<details open><summary>All measures</summary>{told}</details>" if told else ""
+    return f"<details><summary>All measures</summary>{told}</details>" if told else ""
 
 
 def _cells(summary: Summary) -> tuple[str, str, str]:
@@ -132,7 +132,7 @@ def _reranking(questions: Sequence[QuestionRecord], rows: Rows) -> list[str]:
             counted[name] = (lost, len(moved) - lost - gained, gained)
     failed = sum(question.reranked is False for question in questions)
     told = f"The reranker failed for {failed} of {len(questions)} questions; for these the order of the search stood."
-    note = "Questions that lost, stayed and gained when the reranker's order replaced the search's."
+    note = "From left to right: questions that lost, stayed and gained by the reranker's order."
     drawn = figure("Gains and losses by reranking", note, shares("Gains and losses by reranking", counted)) if counted else ""
     cells = [[name, *map(str, numbers)] for name, numbers in counted.items()]
     return [
@@ -168,14 +168,14 @@ def _worst(questions: Sequence[QuestionRecord], rows: Rows) -> str:
     order = sorted(range(len(questions)), key=lambda at: (_worth(questions[at], rows[at]), at))[:WORST]
     cells = [_question_cells(questions[at], rows[at]) for at in order]
     heads = ("question", "asked", "expected", "written", "right or F1", "recall@5", "first gold", "failures")
-    note = f"The {len(cells)} questions with failures, the worst answers, and then the worst rankings"
+    note = "First what was not searched, then by the answer, then by the ranking"
     return table(note, heads, cells, wide=("asked", "written"))
 
 
 def _worth(record: QuestionRecord, row: Mapping[str, Measured]) -> tuple[bool, float, float]:
-    """Order: what failed, then by the answer, then by the ranking. What has no such measure counts as good."""
+    """Order: what was not searched, then by the answer, then by the ranking. What has no such measure counts as good."""
     ranked = row.get("mrr", Measured(1.0)).value
-    return (not record.failures, _answer_value(row, 1.0), 1.0 if ranked is None else ranked)
+    return (bool(record.retrieved) or not record.failures, _answer_value(row, 1.0), 1.0 if ranked is None else ranked)
 
 
 def _answer_value(row: Mapping[str, Measured], missing: float) -> float:

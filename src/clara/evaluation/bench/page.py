@@ -18,7 +18,7 @@ body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-
 main{max-width:1080px;margin:0 auto;padding:24px 16px 64px}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 4px;overflow-wrap:anywhere}
 h2{font-size:1.15rem;margin:40px 0 12px;padding-top:16px;border-top:1px solid var(--rule)}
-p{margin:0 0 12px;max-width:75ch}.muted,figcaption,caption{color:var(--muted);font-size:.875rem}
+p{margin:0 0 12px;max-width:75ch;overflow-wrap:anywhere}.muted,figcaption,caption{color:var(--muted);font-size:.875rem}
 .notice{background:var(--warn);color:var(--warnink);padding:10px 14px;border-radius:8px;margin:14px 0}
 .tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(150px,1fr));gap:12px;margin:18px 0;padding:0;
 list-style:none}
@@ -26,10 +26,10 @@ list-style:none}
 .tiles b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}
 .tiles span{color:var(--muted);font-size:.8125rem}
 .tiles .name{color:var(--ink);font-size:.875rem}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:16px;align-items:start}
+.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));gap:16px;align-items:start;margin-bottom:12px}
 figure{margin:0;background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:14px}
 figcaption{margin-bottom:8px}figcaption b{color:var(--ink);display:block;font-size:1rem}
-svg{display:block;width:100%;height:auto;max-width:560px;font-family:inherit}svg text{fill:var(--ink)}
+svg{display:block;width:100%;height:auto;max-width:460px;font-family:inherit}svg text{fill:var(--ink)}
 svg .small{font-size:11px;fill:var(--muted)}svg .end{text-anchor:end}svg .middle{text-anchor:middle}
 svg .bar{fill:var(--bar)}svg .grid,svg .axis{stroke:var(--rule);fill:none}
 svg .whisker{stroke:var(--ink);stroke-width:1.5;fill:none}

@@ -1,7 +1,7 @@
 """Plots as inline SVG, drawn by hand of rectangles, lines and words; colours come from the page, light or dark.
 
-Each is 440 wide and scales with its column; at the width of a phone its letters are still 11 pixels high. What it shows is
-told in words in its <desc>, and all figures stand in a table beside it.
+Each is 380 wide and scales with its column; at 380 pixels of a phone its letters were seen to be 9 to 11 pixels high.
+What it shows is told in words in its <desc>, and all figures stand in a table beside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +12,12 @@ from typing import Final
 
 from clara.evaluation.benchmark import Estimate
 
-WIDTH: Final = 440
+WIDTH: Final = 380
 LETTER: Final = 13
 # Where the longest label of the left ends and the plot begins; labels are cut to fit.
-LEFT: Final = 128
-RIGHT: Final = 58
-LABEL_LETTERS: Final = 17
+LEFT: Final = 116
+RIGHT: Final = 54
+LABEL_LETTERS: Final = 15
 ROW: Final = 30
 BINS: Final = 24
 
@@ -153,7 +153,9 @@ def _cut(label: str) -> str:
 
 
 def _short(value: float) -> str:
-    """Give as many digits as matter: 0.42, 4.2, 42, 4200."""
+    """Give as many digits as matter: 0, 0.42, 4.2, 42, 4200."""
+    if not value:
+        return "0"
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004
 
 

@@ -51,6 +51,8 @@ RANKING: Final[Mapping[str, Value]] = {
     "mrr": reciprocal_rank,
     **{f"{family}@{k}": made(k) for family, made in _FAMILIES.items() for k in DEPTHS},
 }
+# How deep each of them looks; 0 is as deep as the ranking goes, whatever was asked for.
+_DEPTH_OF: Final = {name: int(name.partition("@")[2] or 0) for name in RANKING}
 
 
 def measure_ranking(ranked: Sequence[str], gold: frozenset[str], depth: int = max(DEPTHS)) -> dict[str, float]:
@@ -61,12 +63,7 @@ def measure_ranking(ranked: Sequence[str], gold: frozenset[str], depth: int = ma
     if not gold:
         return {}
     once = list(dict.fromkeys(ranked))
-    return {name: measure(once, gold) for name, measure in RANKING.items() if _depth(name) <= depth}
-
-
-def _depth(name: str) -> int:
-    _, _, k = name.partition("@")
-    return int(k or 0)
+    return {name: measure(once, gold) for name, measure in RANKING.items() if _DEPTH_OF[name] <= depth}
 
 
 def first_gold_rank(ranked: Sequence[str], gold: frozenset[str]) -> int | None:

@@ -59,22 +59,24 @@ def _means(weights: Floats, filled: Floats, present: npt.NDArray[np.bool_]) -> F
     return means
 
 
-def randomisation_p(differences: Sequence[float], seed: int = 0) -> float:
-    """Give the two-sided p of a mean difference under the hypothesis that each sign might as well be the other.
+def randomisation_p(columns: Mapping[str, Sequence[float | None]], seed: int = 0) -> dict[str, float]:
+    """Give for each column of differences the two-sided p under the hypothesis that each sign might as well be the other.
 
-    Fisher's randomisation test with drawn signs, and one added to both counts (Phipson & Smyth 2010): never 0.
+    Fisher's randomisation test with drawn signs, and one added to both counts (Phipson & Smyth 2010): never 0. Missing
+    differences are as if there were none. The signs are the same for all columns.
     """
-    kept = np.array([difference for difference in differences if difference], np.float64)
-    if not len(kept):
-        return 1.0
-    dice = np.random.default_rng(seed)
+    if not columns:
+        return {}
+    table = np.array([[value or 0.0 for value in values] for values in columns.values()], np.float64).T
+    questions = len(table)
     # Sums that are equal on paper may differ in the last bit.
-    seen = abs(float(kept.sum())) - 1e-9
-    extreme, at_once = 0, max(1, CELLS // len(kept))
+    seen = np.abs(table.sum(axis=0)) - 1e-9
+    dice = np.random.default_rng(seed)
+    extreme, at_once = np.zeros(len(columns), np.int64), max(1, CELLS // max(1, questions))
     for done in range(0, FLIPS, at_once):
-        signs = dice.integers(0, 2, (min(at_once, FLIPS - done), len(kept)), np.int8).astype(np.float64) * 2 - 1
-        extreme += int((np.abs(signs @ kept) >= seen).sum())
-    return (extreme + 1) / (FLIPS + 1)
+        signs = dice.integers(0, 2, (min(at_once, FLIPS - done), questions), np.int8).astype(np.float64) * 2 - 1
+        extreme += (np.abs(signs @ table) >= seen).sum(axis=0)
+    return {name: float((count + 1) / (FLIPS + 1)) for name, count in zip(columns, extreme, strict=True)}
 
 
 def mcnemar_p(gained: int, lost: int) -> float:

@@ -14,6 +14,8 @@ from clara.evaluation.benchmark import Estimate
 MEDIAN, TAIL = 0.50, 0.95
 # What a question's type or level is called where the source says none.
 UNNAMED: Final = "(none)"
+# Names that have an order of their own; all others follow by the alphabet.
+ORDERED: Final = ("easy", "medium", "hard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,12 @@ def summarise(rows: Sequence[Mapping[str, Measured]], names: Sequence[str] = ())
 
 
 def grouped(questions: Sequence[QuestionRecord], by: str) -> dict[str, list[int]]:
-    """Give the places of the questions by their `question_type`, `level` or `answer_type`, names in order."""
+    """Give the places of the questions by their `question_type`, `level` or `answer_type`: easy before hard, else by name."""
     groups: dict[str, list[int]] = {}
     for place, record in enumerate(questions):
         groups.setdefault(str(getattr(record.question, by)) or UNNAMED, []).append(place)
-    return dict(sorted(groups.items()))
+    first = {name: place for place, name in enumerate(ORDERED)}
+    return {name: groups[name] for name in sorted(groups, key=lambda name: (first.get(name, len(first)), name))}
 
 
 def times(questions: Sequence[QuestionRecord]) -> dict[str, Times]:
