@@ -16,6 +16,7 @@ from clara.evaluation.benchmark import BenchmarkError
 from clara.ingestion.journey import Report
 from clara.jobs.code_search import Wanted, measure, missed, read_questions, table
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
+from clara.jobs.corpora import table as corpora
 from clara.jobs.searching import Asking, search
 from clara.retrieval.adapting import adaptive, complexity, recommendation
 from clara.retrieval.deciding import should_retrieve
@@ -90,6 +91,19 @@ class TestLoading:
         (hit, *_) = ask(services, "write seconds as minutes", "none").hits
         assert (hit.passage.metadata["kind"], hit.passage.metadata["lines"]) == ("function", [9, 11])
         assert hit.passage.metadata["calls"] == ["floor", "padStart", "String"]
+
+    def test_who_calls_whom_is_linked(self, empty_url: str) -> None:
+        """Searched as programs are by default, a function that a hit calls by a name of its own gains by it."""
+        with wired(empty_url) as services:
+            services.embedder = Lazily(WordEmbedder)
+            source = Programs(CODE, ("python",))
+            load_programs(
+                services, "linked", source, profile="programs", cutting=Cutting(), progress=lambda _done, _total: None
+            )
+            assert int(corpora(services)[1].split()[4]) > 0
+            found = services.corpus_retriever("linked")(Query("sum of an invoice with sales tax", "linked", limit=LIMIT))
+            linked = {hit.passage.id: hit.linked for hit in found.hits}
+            assert linked["billing/invoices.py::round_to_cents"] > 0
 
     def test_clara_s_own_corpus_is_not_overwritten(self, services: Services) -> None:
         """The name of the checked knowledge is refused."""

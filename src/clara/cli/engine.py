@@ -23,7 +23,7 @@ def corpus() -> None:
 @click.option("--jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
 @click.option("--code", type=click.Path(path_type=Path), help="A folder of programs, instead of a file of documents.")
 @click.option("--language", "languages", multiple=True, type=click.Choice(PROGRAMS), help="Of --code, only this; repeatable.")
-@click.option("--profile", help="How it is searched: a name of data/profiles.json.  [default: prose; code with --code]")
+@click.option("--profile", help="How it is searched: a name of data/profiles.json.  [default: prose; programs with --code]")
 @click.option("--chunking", type=click.Choice(["recursive", "fixed", "none"]), default="recursive", show_default=True)
 @click.option("--size", type=int, default=512, show_default=True, help="Tokens in a passage, at most.")
 @click.option("--overlap", type=int, default=50, show_default=True, help="Tokens that neighbours share, at most.")
@@ -48,7 +48,7 @@ def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | Non
             with showing("reading") as looked:
                 source = Programs(code, chosen["languages"], looked)
                 report, survey = load_programs(
-                    services, name, source, profile=profile or "code", cutting=cutting, progress=progress
+                    services, name, source, profile=profile or "programs", cutting=cutting, progress=progress
                 )
             click.echo("\n".join((str(report), *survey.lines(every=chosen["verbose"]))))
 

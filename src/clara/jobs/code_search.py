@@ -1,9 +1,10 @@
 """Asking questions about a folder of programs, and measuring how often the right function or class comes up.
 
-    python -m clara.jobs.code_search [--code src/clara] [--questions eval/code/queries.jsonl] [--profile code]
+    python -m clara.jobs.code_search [--code src/clara] [--questions eval/code/queries.jsonl] [--profile programs]
 
 Loads the folder as the corpus `bench-code` (what did not change is not embedded again) and asks every question; each has the
-ids of the units that answer it. `tuning` are the questions on which weights may be chosen, the others tell what they are worth.
+ids of the units that answer it; what a file says as a whole is not searched. `tuning` are the questions on which weights may
+be chosen, the others tell what they are worth.
 """
 
 import json
@@ -18,7 +19,7 @@ import click
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy
 from clara.evaluation.benchmark import BenchmarkError, Value, estimate, reciprocal_rank
-from clara.ingestion.programs import SEPARATOR
+from clara.ingestion.programs import UNITS
 from clara.jobs.corpora import Cutting, Programs, load_programs
 from clara.jobs.failures import MENDABLE
 from clara.jobs.preparing import running_services
@@ -64,7 +65,7 @@ def read_questions(file: Path) -> list[Wanted]:
 
 def ask(services: Services, corpus: str, wanted: Wanted, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
-    found = search(services, wanted.question, Asking(LIMIT, corpus, policy=policy))
+    found = search(services, wanted.question, Asking(LIMIT, corpus, (UNITS,), policy=policy))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))
 
 
@@ -99,7 +100,7 @@ def measure(services: Services, folder: Path, file: Path, *, profile: str, polic
     questions = read_questions(file)
     report, survey = load_programs(services, CORPUS, Programs(folder), profile=profile, cutting=Cutting(), progress=_progress)
     click.echo("\n".join((str(report), *survey.lines())), err=True)
-    known = {f"{unit.path}{SEPARATOR}{unit.qualified}" for unit in survey.units}
+    known = {unit.place for unit in survey.units}
     if gone := sorted({name for one in questions for name in one.gold} - known):
         raise BenchmarkError(f"{file}: {', '.join(gone)} are not in {folder}; name the units that answer now")
     ranked = [ask(services, CORPUS, one, policy) for one in questions]
@@ -109,7 +110,7 @@ def measure(services: Services, folder: Path, file: Path, *, profile: str, polic
 @click.command()
 @click.option("--code", type=click.Path(exists=True, file_okay=False, path_type=Path), help="The folder; otherwise our own.")
 @click.option("--questions", "file", type=click.Path(dir_okay=False, path_type=Path), help="JSON Lines of questions.")
-@click.option("--profile", default="code", show_default=True, help="How it is searched: a name of data/profiles.json.")
+@click.option("--profile", default="programs", show_default=True, help="How it is searched: a name of data/profiles.json.")
 @click.option("--policy", type=click.Choice(get_args(Policy)), default="none", show_default=True)
 def main(code: Path | None, file: Path | None, profile: str, policy: Policy) -> None:
     """Load a folder of programs, ask every question, and print how often the first and the first three answer it."""

@@ -25,7 +25,7 @@ def test_a_unit_is_a_passage() -> None:
     assert (made.id, made.document_id, made.section) == ("store/cache.py::Cache.get", "store/cache.py", "Cache.get")
     assert made.heading == ("store/cache.py", "Cache")
     assert made.text == "def get(self, key):\nGive a value.\n    return 1"
-    assert (made.language, made.collection) == ("code", "code")
+    assert (made.language, made.collection) == ("code", "units")
     shown = {name: made.metadata[name] for name in ("language", "kind", "name", "lines", "calls", "file_path")}
     assert shown == {
         "language": "python", "kind": "method", "name": "get", "lines": [3, 9], "calls": ["f"], "file_path": "store/cache.py",
@@ -51,6 +51,14 @@ def test_ids_are_unique_and_possible() -> None:
     assert ids[:3] == ["store/cache.py::Cache.get", "store/cache.py::Cache.get~2", "c%23/a.py::Cache.get"]
     assert len(set(ids)) == len(ids)
     assert max(map(len, ids)) <= LONGEST_ID
+
+
+def test_a_name_of_its_own_can_be_linked_to() -> None:
+    """What alone is called so is known by its name; what shares it, has a short one, or is a file is not."""
+    own = replace(UNIT, name="total_with_tax", qualified="total_with_tax")
+    shared = [replace(UNIT, name="validate", qualified=f"{owner}.validate") for owner in "AB"]
+    whole = replace(UNIT, name="invoices", qualified="", kind="module")
+    assert [one.metadata["names"] for one in passages(own, *shared, UNIT, whole)] == [["total_with_tax"], [], [], [], []]
 
 
 def test_what_only_moved_keeps_its_vector() -> None:

@@ -203,7 +203,7 @@ class _Program:
             return None
         stem = PurePosixPath(self._path).stem
         last = last_row(self._root) + 1
-        return Unit("module", stem, stem, self._grammar.language, self._path, 1, last, "", documentation, body)
+        return Unit("module", stem, "", self._grammar.language, self._path, 1, last, "", documentation, body)
 
     def _without(self, start: int, end: int, holes: Sequence[tuple[int, int]], instead: dict[int, str]) -> str:
         """Give a stretch of the source without its holes, each with what stands there instead; blank lines are closed up."""
