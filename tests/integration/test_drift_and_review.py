@@ -359,6 +359,18 @@ def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhoo
     assert "mutualistas que opten" not in kept
 
 
+def test_law_that_goes_back_and_forth_waits_each_time(services: Services) -> None:
+    """An accepted change that is undone, and comes back, is decided by a person again: nothing goes live by itself."""
+    seen: list[int] = []
+    for state in (SLOWER, FULL, SLOWER, FULL):
+        (number,) = numbers(look(services, state))
+        assert one_of(services, HELD.replace("order by id desc", "and state = 'waiting'")) == "waiting"
+        accept(services, number, keep_facts=True, say=lambda _line: None)
+        assert numbers(look(services, state)) == []
+        seen.append(number)
+    assert len(set(seen)) == 4
+
+
 def test_what_waits_is_posted_to_the_operators(
     empty_url: str, services_on: Callable[..., Services], tmp_path: Path, webhook: Webhook
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, case, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.evidence import outages
@@ -249,6 +249,9 @@ def _settle(connection: Connection, snapshot_id: int, source_id: str) -> str | N
     if new == "served":
         served = update(snapshots).where(snapshots.c.source_id == source_id, snapshots.c.state == "served")
         connection.execute(served.values(state="past"))
+        # The decision has done its work: should the source go back and say this again one day, a person decides again.
+        spent = update(findings).where(of_snapshot, findings.c.state == "accepted")
+        connection.execute(spent.values(digest=findings.c.digest + "/" + cast(findings.c.id, Text)))
     connection.execute(update(snapshots).where(snapshots.c.id == snapshot_id).values(state=new))
     return new
 
