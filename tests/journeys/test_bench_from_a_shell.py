@@ -5,10 +5,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.test_bench_run import TOWNS, jsonl
+from moto.server import ThreadedMotoServer
+from tests.integration.test_bench_datasets import server as storage
+from tests.integration.test_bench_datasets import store_of
+from tests.integration.test_bench_run import TOWNS, jsonl, models, served
 from tests.integration.wired import CommandLine, Ran
 
+from clara.adapters.scripted.model_server import ModelStandIn
 from clara.bootstrap import Services
+
+__all__ = ["models", "storage"]
 
 Shell = Callable[..., Ran]
 
@@ -66,6 +72,42 @@ def test_from_a_template_to_a_comparison(shell: Shell, source: Path, tmp_path: P
     page = (tmp_path / "compared.html").read_text("utf-8")
     assert "<svg" in page
     assert "://" not in page.replace("http://www.w3.org/2000/svg", "")  # it opens without a network
+
+
+def test_data_on_storage_and_models_elsewhere(
+    empty_url: str,
+    services_on: Callable[..., Services],
+    source: Path,
+    tmp_path: Path,
+    storage: ThreadedMotoServer,
+    models: ModelStandIn,
+) -> None:
+    """The data set is packed to S3 and read from there, and everything that is a model is asked over HTTP."""
+    services_on(empty_url).migrate()
+    store = store_of(storage)
+    minio = {
+        "MINIO_ENDPOINT": store.endpoint,
+        "MINIO_ACCESS_KEY": "the-access-key",
+        "MINIO_SECRET_KEY": "the-secret-key",
+        "MINIO_BUCKET_NAME": store.bucket,
+        "S3_DATASETS_PREFIX": "sets",
+        "MTEB_DATASET_NAME": "towns",
+    }
+    values = {**served(models), **minio, "XDG_CACHE_HOME": tmp_path / "cache"}
+    line = CommandLine(empty_url, **{name: str(value) for name, value in values.items()})
+    packed = line("bench", "pack", source, f"s3://{store.bucket}/sets/towns")
+    assert packed.code == 0, packed
+    assert "the-secret-key" not in packed.out + packed.err
+    ran = line("bench", "run", "--out", tmp_path / "out")
+    assert (ran.code, "faithfulness" in ran.out) == (0, True), ran
+    run = json.loads(next((tmp_path / "out").glob("*.json")).read_text("utf-8"))
+    assert (run["data"]["documents"], run["data"]["origin"]["copy"]) == (12, "fetched")
+    assert {"chat", "embedding", "models"} == set(run["totals"]["requests"])
+    line.close()
+    line = CommandLine(empty_url, **{name: str(value) for name, value in {**values, "MINIO_BUCKET_NAME": "none"}.items()})
+    missing = line("bench", "run", "--out", tmp_path / "out")
+    line.close()
+    assert (missing.code, "MINIO_BUCKET_NAME" in missing.err) == (2, True), missing
 
 
 @pytest.mark.parametrize(
