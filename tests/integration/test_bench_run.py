@@ -157,6 +157,16 @@ def test_policies_wrap_the_search(bench: Bench) -> None:
         assert not any(one.failures or one.answer for one in record.questions)
 
 
+def test_every_order_of_the_engine(bench: Bench) -> None:
+    """Each strategy that orders candidates can be measured; with the nearest alone the ids are those of the vectors."""
+    found = {
+        order: [one.retrieved for one in bench.run(RETRIEVAL_ORDER=order, GENERATION_ENABLED=False).questions]
+        for order in ("hybrid", "similarity", "mmr", "boosted", "rrf")
+    }
+    assert found["similarity"] == found["hybrid"]
+    assert found["mmr"] != found["hybrid"]
+
+
 def test_a_run_with_served_models(bench: Bench, models: ModelStandIn) -> None:
     """Everything is asked over HTTP, and every request is an event; the judge reads what the writer read."""
     record = bench.run(**served(models, RETRIEVAL_STRATEGY="CONTEXTUAL_HYBRID", NIM_API_KEY="a-key"), **reranking(models))

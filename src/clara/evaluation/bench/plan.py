@@ -68,6 +68,10 @@ class Plan(BaseModel):
     retrieval_strategy: Annotated[
         Name, Field(description="SIMPLE_VECTOR, CONTEXTUAL_HYBRID, or PROFILE:<name of data/profiles.json>.")
     ] = SIMPLE_VECTOR
+    retrieval_order: Annotated[
+        Literal["hybrid", "similarity", "mmr", "boosted", "rrf"],
+        Field(description="What orders the candidates: the fused score, or another of the engine's strategies."),
+    ] = "hybrid"
     retrieval_policy: Annotated[
         Literal["none", "self", "corrective", "adaptive"], Field(description="What is put around the search.")
     ] = "none"

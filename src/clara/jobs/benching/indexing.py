@@ -48,13 +48,14 @@ def profile_of(services: Services, plan: Plan) -> Profile:
     SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
     `clara search --corpus` does with the corpus afterwards: search it as prose.
     """
-    usual = Profile("prose", language=plan.retrieval_bm25_language, pool=max(plan.retrieval_pre_fusion_k, plan.candidates))
+    pool = max(plan.retrieval_pre_fusion_k, plan.candidates)
+    usual = Profile("prose", language=plan.retrieval_bm25_language, pool=pool, strategy=plan.retrieval_order)
     if plan.retrieval_strategy == SIMPLE_VECTOR:
         return replace(usual, dense=1.0, lexical=0.0)
     if plan.retrieval_strategy == CONTEXTUAL_HYBRID:
         dense, lexical = plan.retrieval_vector_weight, plan.retrieval_bm25_weight
         return replace(usual, dense=dense, lexical=lexical, by_ranks=True, rank_constant=plan.retrieval_rrf_k)
-    return services.profile(plan.retrieval_strategy.removeprefix(PROFILE))
+    return replace(services.profile(plan.retrieval_strategy.removeprefix(PROFILE)), strategy=plan.retrieval_order)
 
 
 def index(
