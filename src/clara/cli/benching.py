@@ -105,6 +105,38 @@ def compare(*, first: Path, second: Path, as_json: bool, html: Path | None, forc
         click.echo(compared(first, second, as_json=as_json, page=html, force=force))
 
 
+@bench.command()
+@ENV
+@OUT
+@click.option("--only", multiple=True, metavar="NAME", help="Only this one; may be given again.")
+@click.option(
+    "--environments",
+    default="build/peers",
+    show_default=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the frameworks' own virtual environments.",
+)
+@click.option("--seconds", default=3600.0, show_default=True, type=click.FloatRange(min=1), help="Seconds for each.")
+def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: Path, seconds: float) -> None:
+    """Search with what an engineer would pick instead, beside Clara's strategies: one table as Markdown, CSV and JSON.
+
+    Exit codes: 0 all measured, 1 some could not be (their rows say why), 2 could not run.
+    """
+    from clara.evaluation.bench.peers_report import peers_markdown
+    from clara.jobs.benching.configuring import read_plan
+    from clara.jobs.benching.peering import Manner, compare_peers
+    from clara.jobs.preparing import running_services
+
+    with running():
+        plan = read_plan(env)
+        manner = Manner(out, only, environments, seconds)
+        with running_services(read_settings(), say, prepare="schema") as services, _phases(verbose=False) as progress:
+            table = compare_peers(services, plan, manner, say, progress)
+        click.echo(peers_markdown(table), nl=False)
+        if any(outcome.timed is None for outcome in table.outcomes):
+            sys.exit(FINDINGS)
+
+
 @contextmanager
 def _phases(*, verbose: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on standard error: on one line to a person, a line a phase with -v."""

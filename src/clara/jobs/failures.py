@@ -17,6 +17,7 @@ from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
+from clara.jobs.benching.contenders import UnknownPeerError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
@@ -66,6 +67,7 @@ MENDABLE = (
     TokenCounterUnavailableError,
     UnknownCorpusError,
     UnknownCorrectionError,
+    UnknownPeerError,
     UnreadableDocumentsError,
     UnreadableProgramsError,
     VocabularyError,

@@ -68,7 +68,7 @@ def index(
     """
     profile = profile_of(services, plan)
     corpus = corpus_of(data, embedder, situating, profile)
-    passages = [_passage(document, corpus, profile.language) for document in data.documents if document.text.strip()]
+    passages = [passage_of(document, corpus, profile.language) for document in data.documents if document.text.strip()]
     store = services.passages(profile, embedder)
     lock = alone_with(services.engine.get(), corpus, "load") if services.database_url else nullcontext()
     with lock:
@@ -121,7 +121,8 @@ def corpus_of(data: BenchData, embedder: Embedder, situating: Situating | None, 
     return f"{PREFIX}{digest.hexdigest()[:32]}"
 
 
-def _passage(document: BenchDocument, corpus: str, language: str) -> Passage:
+def passage_of(document: BenchDocument, corpus: str, language: str) -> Passage:
+    """Make the one passage of a document."""
     # The title is indexed with the text, as a heading: measured better than the text alone (see Passage.indexed_text).
     return Passage(
         document.id, corpus, "bench", document.id, "", (document.title,) if document.title else (), document.text, language
