@@ -1,7 +1,6 @@
-"""Haystack's PgvectorDocumentStore (pgvector-haystack) and its retrievers, in the pipelines of its documentation."""
+"""Haystack's PgvectorDocumentStore (pgvector-haystack) and its retrievers, as its documentation has them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from haystack import Document, Pipeline
 from haystack.components.joiners import DocumentJoiner
@@ -14,7 +13,7 @@ from clara.evaluation.bench.peers import HYBRID, LEG, Floats, PeerSetting, conte
 
 
 class HaystackPeer:
-    """A pipeline: the retriever of vectors alone, or with that of words and a joiner by reciprocal ranks."""
+    """The retriever of vectors on its own; hybrid, a pipeline of it, that of words, and a joiner by reciprocal ranks."""
 
     def __init__(self, setting: PeerSetting) -> None:
         self._store = PgvectorDocumentStore(
@@ -24,14 +23,8 @@ class HaystackPeer:
             language=setting.dictionary,
             search_strategy="hnsw",
         )
-        self._hybrid = setting.way == HYBRID
-        self._pipeline = Pipeline()
-        self._pipeline.add_component("vectors", PgvectorEmbeddingRetriever(document_store=self._store))
-        if self._hybrid:
-            self._pipeline.add_component("words", PgvectorKeywordRetriever(document_store=self._store))
-            self._pipeline.add_component("joiner", DocumentJoiner(join_mode="reciprocal_rank_fusion"))
-            self._pipeline.connect("vectors", "joiner")
-            self._pipeline.connect("words", "joiner")
+        self._vectors = PgvectorEmbeddingRetriever(document_store=self._store)
+        self._pipeline = self._joined() if setting.way == HYBRID else None
         self._store.count_documents()  # its first use makes the tables
 
     def load(self, documents: Sequence[BenchDocument], vectors: Floats) -> None:
@@ -44,15 +37,27 @@ class HaystackPeer:
         )
 
     def search(self, text: str, vector: Sequence[float], limit: int) -> list[str]:
-        """Run the pipeline."""
-        asked: dict[str, dict[str, Any]] = {"vectors": {"query_embedding": list(vector), "top_k": limit}}
-        if self._hybrid:
-            asked["vectors"]["top_k"] = LEG
-            asked["words"] = {"query": text, "top_k": LEG}
-            asked["joiner"] = {"top_k": limit}
-        found = self._pipeline.run(asked)
-        return [str(document.id) for document in found["joiner" if self._hybrid else "vectors"]["documents"]]
+        """Run the retriever, or the pipeline."""
+        if self._pipeline is None:
+            found = self._vectors.run(query_embedding=list(vector), top_k=limit)
+        else:
+            asked = {
+                "vectors": {"query_embedding": list(vector), "top_k": LEG},
+                "words": {"query": text, "top_k": LEG},
+                "joiner": {"top_k": limit},
+            }
+            found = self._pipeline.run(asked)["joiner"]
+        return [str(document.id) for document in found["documents"]]
 
     def close(self) -> None:
         """Close the connection."""
         self._store.close()
+
+    def _joined(self) -> Pipeline:
+        pipeline = Pipeline()
+        pipeline.add_component("vectors", self._vectors)
+        pipeline.add_component("words", PgvectorKeywordRetriever(document_store=self._store))
+        pipeline.add_component("joiner", DocumentJoiner(join_mode="reciprocal_rank_fusion"))
+        pipeline.connect("vectors", "joiner")
+        pipeline.connect("words", "joiner")
+        return pipeline

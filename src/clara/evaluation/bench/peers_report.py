@@ -66,8 +66,9 @@ def rows_of(table: Table) -> list[Row]:
     base: Sequence[float] = ()
     for outcome, timed in measured:
         columns = _columns(table, timed)
-        differences = [value - other for value, other in zip(columns[TESTED], base, strict=True)] if rows else []
-        rows.append(_row(outcome, timed, columns, randomisation_p(differences) if rows else None, measured[0][0].name))
+        differences = {TESTED: [value - other for value, other in zip(columns[TESTED], base, strict=True)]} if rows else {}
+        p = randomisation_p(differences).get(TESTED)
+        rows.append(_row(outcome, timed, columns, p, measured[0][0].name))
         base = base or columns[TESTED]
     return rows
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
 import numpy as np
 
@@ -32,7 +33,8 @@ from clara.retrieval.ports import Embedder, Role
 ENVIRONMENTS: Final = Path("build/peers")
 # Indexing 16,000 documents through a framework takes minutes; nobody waits longer than an hour for one row.
 SECONDS: Final = 3600.0
-DATABASE: Final = "clara_bench_peer"
+# Before the name of the database of each contender, which is gone when that one is measured.
+DATABASE: Final = "clara_bench_peer_"
 # Texts embedded between two reports of progress.
 STEP: Final = 64
 # Text search configurations of PostgreSQL by language; others join no word forms.
@@ -124,7 +126,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role, progress: Pro
 
 def _outcome(services: Services, plan: Plan, contender: Contender, work: Work, bounds: Bounds) -> Outcome:
     dictionary = DICTIONARIES.get(plan.retrieval_bm25_language, "simple")
-    with borrowed_database(str(services.database_url), DATABASE) as url:
+    with borrowed_database(str(services.database_url), f"{DATABASE}{uuid4().hex}") as url:
         dimensions = work.document_vectors.shape[1]
         setting = PeerSetting(url, dimensions, dictionary, contender.way, contender.options)
         return outcome_of(contender, setting, plan.retrieval_k, bounds)

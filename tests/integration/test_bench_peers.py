@@ -1,0 +1,179 @@
+"""The comparison with peers on a real PostgreSQL; frameworks take part where they are installed."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import psycopg
+import pytest
+from tests.integration.wired import CommandLine, WordEmbedder
+
+from clara.adapters.postgres.borrowed import borrowed_database
+from clara.bootstrap import Services
+from clara.bootstrap.lazily import Lazily
+from clara.evaluation.bench.peers import Outcome, PeerSetting
+from clara.evaluation.bench.peers_report import Table
+from clara.evaluation.bench.plan import planned
+from clara.jobs.benching.contenders import PEERS, Contender
+from clara.jobs.benching.contending import Bounds, outcome_of
+from clara.jobs.benching.peer import Work, write_work
+from clara.jobs.benching.peering import DATABASE, ENVIRONMENTS, Manner, compare_peers
+from clara.jobs.benching.reading import read_source
+
+TOWNS = ("Almansa", "Baeza", "Calahorra", "Denia", "Estepona", "Fraga", "Guadix", "Huesca", "Igualada", "Jaca", "Lorca", "Mula")
+PLAIN = PEERS[0]
+NOWHERE = Path("no-such-folder")
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A town a document, one without text, and a question about each town."""
+    folder = tmp_path / "towns"
+    folder.mkdir()
+    documents = [
+        {"id": f"d{at}", "title": town, "text": f"The river of {town} is the Rio{at}."} for at, town in enumerate(TOWNS)
+    ]
+    documents.append({"id": "blank", "title": "Nothing", "text": ""})
+    questions = [{"id": f"q{at}", "question": f"Which river has {town}?", "gold": [f"d{at}"]} for at, town in enumerate(TOWNS)]
+    for name, rows in (("corpus", documents), ("queries", questions)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def compare(empty_url: str, services_on: Callable[..., Services], data: Path, tmp_path: Path) -> Callable[..., Table]:
+    """Compares some of the contenders, with words for vectors."""
+    services = services_on(empty_url)
+    services.embedder = Lazily(WordEmbedder)
+
+    def compared(*only: str, environments: Path = NOWHERE) -> Table:
+        plan = planned(
+            {
+                "BENCH_DATA": str(data),
+                "MTEB_DATASET_NAME": "towns",
+                "RETRIEVAL_STRATEGY": "PROFILE:encyclopedia",
+                "RETRIEVAL_K": 5,
+                "GENERATION_ENABLED": False,
+            }
+        )
+        manner = Manner(tmp_path / "out", only, environments, 100)
+        return compare_peers(services, plan, manner, lambda _said: None, lambda *_: None)
+
+    return compared
+
+
+@pytest.fixture
+def run(empty_url: str, data: Path, tmp_path: Path) -> Callable[..., Outcome]:
+    """Runs one contender in a database of its own."""
+    documents = read_source(data, "towns").documents[: len(TOWNS)]
+    embedder = WordEmbedder()
+    vectors = embedder.embed([f"{document.title}\n{document.text}" for document in documents], "passage")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    asked = embedder.embed([TOWNS[3]], "query")
+    work = Work(documents, [("q", f"river {TOWNS[3]}")], np.array(vectors, np.float32), np.array(asked, np.float32))
+    write_work(folder, work)
+
+    def ran(contender: Contender, environments: Path = NOWHERE, seconds: float = 100) -> Outcome:
+        with borrowed_database(empty_url, f"{DATABASE}{uuid4().hex}") as url:
+            setting = PeerSetting(url, embedder.dimensions, "english", contender.way, contender.options)
+            return outcome_of(contender, setting, 5, Bounds(folder, tmp_path, environments, seconds))
+
+    return ran
+
+
+def test_everybody_finds_what_words_find(compare: Callable[..., Table], tmp_path: Path) -> None:
+    """Clara's three strategies and the plain peer rank the right town first, each timed and weighed, in three files."""
+    names = ("SIMPLE_VECTOR", "CONTEXTUAL_HYBRID", "PROFILE:encyclopedia", "plain")
+    table = compare(*names)
+    assert [(outcome.name, outcome.failure) for outcome in table.outcomes] == [(name, "") for name in names]
+    for outcome in table.outcomes:
+        assert outcome.timed is not None
+        assert {question: ids[0] for question, ids in outcome.timed.ranked.items()} == {f"q{at}": f"d{at}" for at in range(12)}
+        assert all(len(ids) == len(set(ids)) <= 5 for ids in outcome.timed.ranked.values())
+        assert outcome.timed.index_seconds > 0
+        assert outcome.timed.questions_per_second > 0
+        assert outcome.timed.peak_bytes > 10_000_000
+        assert outcome.timed.installed_bytes > 1_000_000
+    written = sorted(file.suffix for file in (tmp_path / "out").glob("peers_towns_*"))
+    assert written == [".csv", ".json", ".md"]
+
+
+def test_the_plain_peer_ranks_as_clara_does_by_vectors_alone(compare: Callable[..., Table]) -> None:
+    """Over the same vectors the two vector searches agree on the first document and on which five there are, ties aside."""
+    own, plain = (outcome.timed for outcome in compare("SIMPLE_VECTOR", "plain").outcomes)
+    assert own is not None
+    assert plain is not None
+    assert {name: ids[0] for name, ids in own.ranked.items()} == {name: ids[0] for name, ids in plain.ranked.items()}
+
+
+def test_a_peer_that_is_not_installed_is_a_row_with_the_command(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    """LangChain is not among Clara's own packages: without an environment of its own the row says how to make one."""
+    langchain = PEERS[1]
+    outcome = run(langchain, tmp_path / "environments")
+    assert outcome.timed is None
+    assert outcome.failure == "langchain_core is not installed"
+    assert outcome.remedy == langchain.remedy(tmp_path / "environments")
+
+
+def test_a_peer_that_fails_is_a_row_with_its_last_line(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    """What a process says last is the reason; all that it said is in its log."""
+    outcome = run(replace(PLAIN, name="broken", target="clara.adapters.peers.plain:Nobody"))
+    assert "AttributeError" in outcome.failure
+    assert "Traceback" in (tmp_path / "peers-broken.log").read_text("utf-8")
+    assert "peers-broken.log" in outcome.remedy
+
+
+def test_a_peer_that_takes_too_long_is_ended(run: Callable[..., Outcome]) -> None:
+    """Nobody waits longer than was said."""
+    outcome = run(PLAIN, seconds=0.01)
+    assert outcome.failure == "took more than 0 s"
+    assert "--seconds" in outcome.remedy
+
+
+def test_what_one_left_is_not_taken_for_another(run: Callable[..., Outcome]) -> None:
+    """After one that was measured, one that fails has no figures."""
+    assert run(PLAIN).timed is not None
+    assert run(replace(PLAIN, target="clara.adapters.peers.plain:Nobody")).timed is None
+
+
+def test_the_database_of_a_peer_is_gone_afterwards(empty_url: str) -> None:
+    """A borrowed database is empty at first, even if an earlier one was left, and is dropped though somebody is connected."""
+    name = f"borrowed_{empty_url.partition('test_')[2][:12]}"
+    with borrowed_database(empty_url, name) as url, psycopg.connect(url) as left:
+        left.execute("create table leftover ()")
+        left.commit()
+        with borrowed_database(empty_url, name) as again, psycopg.connect(again) as connection:
+            found = connection.execute("select count(*) from pg_tables where schemaname = 'public'").fetchone()
+            assert found == (0,)
+    with psycopg.connect(empty_url) as connection:
+        assert connection.execute("select 1 from pg_database where datname = %s", [name]).fetchone() is None
+
+
+@pytest.mark.parametrize("contender", PEERS[1:], ids=lambda contender: contender.name)
+def test_each_framework_that_is_installed_finds_what_words_find(run: Callable[..., Outcome], contender: Contender) -> None:
+    """A framework's search, by vectors and hybrid, ranks the right town first."""
+    environments = CHECKOUT / ENVIRONMENTS
+    if contender.python(environments) is None:
+        pytest.skip(f"{contender.environment} is not installed: {contender.remedy(ENVIRONMENTS)}")
+    outcome = run(contender, environments)
+    assert outcome.failure == ""
+    assert outcome.timed is not None
+    assert outcome.timed.ranked["q"][0] == "d3"
+    assert 1 <= len(outcome.timed.ranked["q"]) <= 5
+    assert outcome.timed.version
+
+
+def test_an_unknown_peer_is_refused_on_the_command_line(empty_url: str, data: Path, tmp_path: Path) -> None:
+    """A misspelt name ends with 2 and the names there are, before anything is embedded."""
+    env = tmp_path / "run.env"
+    env.write_text(f"BENCH_DATA={data}\nGENERATION_ENABLED=false\n", "utf-8")
+    line = CommandLine(empty_url)
+    done = line("bench", "peers", "--env", env, "--only", "nobody", "--out", tmp_path / "out")
+    line.close()
+    assert done.code == 2
+    assert "there is no nobody; choose from" in done.err
