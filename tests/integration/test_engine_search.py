@@ -13,9 +13,10 @@ from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.passages import PostgresPassages
-from clara.adapters.postgres.search import RANK_CONSTANT, SOURCES, PostgresIndex, space_id
+from clara.adapters.postgres.search import SOURCES, PostgresIndex, space_id
 from clara.ingestion.journey import ingest
 from clara.ingestion.linking import linked, names_of
+from clara.retrieval.merging import RANK_CONSTANT
 from clara.retrieval.naming import normalised
 from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.ports import Role

@@ -71,6 +71,7 @@ class Shape:
     filtered: bool = False
     exact: bool = False
     vectors: bool = False
+    dense: bool = False  # nothing but the vectors counts
 
     def sql(self, space: int, dimensions: int) -> str:
         """Write the statement for one vector space."""
@@ -85,7 +86,7 @@ class Shape:
             "vector_column": ", v.vector::text as vector" if self.vectors else "",
             "join_vector": f" left join embeddings v on v.space_id = {space} and v.passage_pk = p.pk" if self.vectors else "",
         }
-        sql = source("hybrid")
+        sql = source("dense" if self.dense else "hybrid")
         for name, part in parts.items():
             sql = sql.replace(f"{{{name}}}", part)
         return sql
@@ -111,7 +112,12 @@ class PostgresIndex:
     def statement(self, query: Query) -> TextClause:
         """Give the SQL for a query: its shape and two integers of our own vary, every value is a parameter."""
         filtered = bool(query.territories or query.collections or query.filters)
-        return _statement(Shape(filtered, query.exact, self._vectors), space_id(query.corpus, self._model), self._dimensions)
+        shape = Shape(filtered, query.exact, self._vectors, self._by_vectors_alone(query))
+        return _statement(shape, space_id(query.corpus, self._model), self._dimensions)
+
+    def _by_vectors_alone(self, query: Query) -> bool:
+        profile = self._profile
+        return not (profile.lexical or profile.links or profile.named or query.documents or query.sections or query.passages)
 
     def search(self, query: Query, vector: Vector) -> list[Hit]:
         """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError, ForeignVectorError."""
@@ -193,7 +199,7 @@ def _hit(row: Row[Any]) -> Hit:
         float(row.score),
         float(row.cosine or 0.0),
         float(row.lexical),
-        float(row.coverage),
+        None if row.coverage is None else float(row.coverage),
         float(row.linked),
         row.dense_rank,
         row.lexical_rank,

@@ -1,0 +1,34 @@
+-- The nearest passages by vector alone: what hybrid.sql gives where words, names, links and preferences weigh nothing, for a
+-- fraction of its time. The text varies in the same places. No document fills the list alone, as there.
+with nearest as materialized (
+    select e.passage_pk,
+           1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+      from embeddings e{join_passages}
+     where e.space_id = {space_id}{and_filtered}
+     order by (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly}
+     limit :dense_pool
+),
+scored as (
+    select n.passage_pk, n.cosine, n.dense_rank,
+           case when cast(:by_ranks as boolean) then cast(:dense as float8) / (cast(:rank_constant as float8) + n.dense_rank)
+                else cast(:dense as float8) * coalesce((n.cosine - n.low) / nullif(n.high - n.low, 0), 0) end as score
+      from (
+          select passage_pk, cosine, row_number() over (order by cosine desc, passage_pk) as dense_rank,
+                 min(cosine) over () as low, max(cosine) over () as high
+            from nearest
+      ) n
+),
+ranked as (
+    select s.*, row_number() over (partition by p.document_id order by s.score desc, s.passage_pk) as place
+      from scored s
+      join passages p on p.pk = s.passage_pk
+),
+kept as (
+    select * from ranked order by place > :of_one_document, score desc, passage_pk limit :limit
+)
+select p.id, p.corpus, p.collection, p.document_id, p.section, p.heading, p.text, p.language, p.territory, p.metadata,
+       k.cosine, k.dense_rank, 0 as lexical, null::bigint as lexical_rank, 0 as linked, k.score,
+       null::float8 as coverage{vector_column}
+  from kept k
+  join passages p on p.pk = k.passage_pk{join_vector}
+ order by k.score desc, p.id
