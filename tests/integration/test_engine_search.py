@@ -422,3 +422,20 @@ def test_prose_is_not_split(engine: Engine) -> None:
     """In any other language an identifier is one word."""
     hits = asked(index_of(engine, [(replace(CODE, language="en"), 0.5)], Profile("prose", language="en")), "get")
     assert hits["code"].lexical == 0.0
+
+
+def test_the_planner_knows_a_large_corpus_at_once(engine: Engine) -> None:
+    """After a thousand new passages the tables of the search are analysed with the load; after a few they are not."""
+    looked = text("select count(last_analyze) from pg_stat_user_tables where relname in ('passages', 'postings', 'embeddings')")
+
+    def analysed() -> int:
+        with engine.connect() as connection:
+            connection.execute(text("select pg_stat_force_next_flush()"))
+            return connection.scalar(looked) or 0
+
+    pages = [page(f"p{number:04}", "", f"word{number}") for number in range(1_000)]
+    store = PostgresPassages(engine, "random", 16)
+    ingest("wiki", pages[:10], store, RandomEmbedder())
+    assert analysed() == 0
+    ingest("large", [replace(passage, corpus="large") for passage in pages], store, RandomEmbedder())
+    assert analysed() == 3

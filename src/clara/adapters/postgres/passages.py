@@ -34,6 +34,12 @@ class StoredCorpus:
     links: int
 
 
+# After so many new passages the planner is told what the tables hold. Until the server looked by itself, a minute later, a
+# question to 15,825 of them took 253 ms instead of 70.
+MANY = 1_000
+SEARCHED = ("passages", "embeddings", "postings", "lexicon", "names", "links")
+
+
 class PostgresPassages:
     """Implements ingestion's PassageStore for the vectors of one model.
 
@@ -98,6 +104,8 @@ class PostgresPassages:
             if change.document is None:
                 _link(connection, corpus, change.links)
             record_evidence(connection, corpus, {*change.drop, *(item.passage.id for item in change.write)})
+            if len(change.write) >= MANY:
+                connection.execute(text(f"analyze {', '.join(SEARCHED)}"))
 
     def _other_spaces(self, connection: Connection, corpus: str) -> Sequence[int]:
         others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
