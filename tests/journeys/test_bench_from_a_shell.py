@@ -132,6 +132,9 @@ def test_files_that_are_none(shell: Shell, source: Path, tmp_path: Path) -> None
     assert "clara bench variables" in shell("run", "--env", tmp_path / "none.env").err
     (tmp_path / "run.toml").write_text("RETRIEVAL_K = \n")
     assert shell("run", "--env", tmp_path / "run.toml").code == 2
+    (tmp_path / "list.toml").write_text("RETRIEVAL_K = [1]\nBENCH_DATA = 3\n")
+    ran = shell("run", "--env", tmp_path / "list.toml")
+    assert (ran.code, "RETRIEVAL_K:" in ran.err, "BENCH_DATA:" in ran.err) == (2, True, True), ran
     other = variables(tmp_path / "other.json", a=1)
     ran = shell("compare", other, other)
     assert (ran.code, "other.json" in ran.err) == (2, True), ran

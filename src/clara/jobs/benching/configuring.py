@@ -13,10 +13,19 @@ from clara.settings import environment_of
 
 def read_plan(file: Path | None) -> Plan:
     """Read and check the variables of a run. Raises PlanError, which names every fault at once."""
+    return planned(_values(file))
+
+
+def read_storage(file: Path | None) -> Plan:
+    """Read the variables of the storage alone, for writing a data set: what a run needs may be missing. Raises PlanError."""
+    return planned({name: value for name, value in _values(file).items() if name.startswith("MINIO_")}, whole=False)
+
+
+def _values(file: Path | None) -> dict[str, Any]:
+    """Give what is set. An empty value in a file is one that is not, as the template leaves it."""
     values = _read(file) if file else {}
-    # An empty value in a file is one that is not set, as the template leaves it.
-    given = {name.upper(): value for name, value in values.items() if value not in {"", None}}
-    return planned({**given, **environment_of(VARIABLES)})
+    given = {name.upper(): value for name, value in values.items() if value is not None and value != ""}
+    return {**given, **environment_of(VARIABLES)}
 
 
 def _read(file: Path) -> Mapping[str, Any]:
@@ -29,12 +38,3 @@ def _read(file: Path) -> Mapping[str, Any]:
         raise PlanError(f"{file}: {error.strerror}; `clara bench variables > {file}` writes a template") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PlanError(f"{file}: {error}; write it as UTF-8, a variable a line") from error
-
-
-def read_storage(file: Path | None) -> Plan:
-    """Read the variables of the storage alone, for writing a data set: what a run needs may be missing. Raises PlanError."""
-    values = {name.upper(): value for name, value in (_read(file) if file else {}).items() if value not in {"", None}}
-    values |= environment_of(VARIABLES)
-    return planned(
-        {**{name: value for name, value in values.items() if name.startswith("MINIO_")}, "BENCH_DATA": ""}, whole=False
-    )

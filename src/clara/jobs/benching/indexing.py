@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -70,8 +69,7 @@ def index(
     corpus = corpus_of(data, embedder, situating, profile)
     passages = [passage_of(document, corpus, profile.language) for document in data.documents if document.text.strip()]
     store = services.passages(profile, embedder)
-    lock = alone_with(services.engine.get(), corpus, "load") if services.database_url else nullcontext()
-    with lock:
+    with alone_with(services.engine.get(), corpus, "load"):
         if len(store.stored(corpus).passages) == len(passages):
             return Indexed(corpus, profile, len(passages), 0)
         made = _enriched(passages, data.documents, situating, progress)

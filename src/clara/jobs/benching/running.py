@@ -181,7 +181,7 @@ def _taken_up(plan: Plan, data: BenchData, output: Output) -> _Begun:
     done = {
         record.question.id: replace(record, question=known[record.question.id])
         for record in events.results()
-        if record.question.id in known
+        if record.question.id in known and not record.failures  # an outage is no answer: it is asked again
     }
     return _Begun(output.resume, start["started"], done)
 
