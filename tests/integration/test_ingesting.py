@@ -14,6 +14,7 @@ from clara.adapters.boe.transport import BoeClient
 from clara.adapters.boe.transport import Pace as GazettePace
 from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
 from clara.adapters.postgres.alone import BusyDocumentError, alone_with
+from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.adapters.scripted.web_server import Page, ScriptedWeb
@@ -175,6 +176,8 @@ def test_an_operator_may_accept(bench: Bench) -> None:
     assert "BOE-A-2020-1.a2" not in bench.passages()
     assert states(bench, "BOE-A-2020-1") == ["past", "served"]
     assert PostgresFindings(bench.services.engine.get()).open() == []
+    acts = PostgresAudit(bench.services.engine.get()).entries(10)
+    assert [(act.actor, act.act, act.subject) for act in acts] == [("cli", "ingest --accept", "BOE-A-2020-1")]
 
 
 def test_what_a_person_accepted_is_indexed(bench: Bench) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import httpx
+import psycopg
 import pytest
 from gazette_days import DECREE, Webhook, document, entry, ordinary, publish
 from wired import CommandLine
@@ -42,8 +43,8 @@ def line(empty_url: str, site: GazetteStandIn, webhook: Webhook) -> Iterator[Com
     made.close()
 
 
-def test_the_commands_of_an_operator(line: CommandLine, webhook: Webhook, site: GazetteStandIn) -> None:
-    """Check, see, look at, and check again: the exit codes are 1, 1, 0, 0, and the webhook is told once."""
+def test_the_commands_of_an_operator(line: CommandLine, webhook: Webhook, empty_url: str) -> None:
+    """Check, see, look at, and check again: the exit codes are 1, 1, 0, 0, the webhook is told once, the log of acts too."""
     checked = line("boe", "--check", "--notify")
     assert checked.code == 1
     for part in ("BOE-A-2026-7", f"MODIFICA {DECREE}", "touches", "arraigo", "1 new alerts", "https://www.boe.es"):
@@ -55,6 +56,9 @@ def test_the_commands_of_an_operator(line: CommandLine, webhook: Webhook, site: 
     assert line("boe", "seen", "BOE-A-2026-7").code == 0
     assert (line("boe").code, line("boe").out.strip()) == (0, "No alert is open.")
     assert line("boe", "seen", "BOE-A-2026-8").code == 2
+    with psycopg.connect(empty_url) as connection:
+        acts = connection.execute("select actor, act, subject, outcome from audit_log").fetchall()
+    assert acts == [("cli", "boe seen", "BOE-A-2026-7", "done")]
 
 
 def test_json_is_all_that_is_printed(line: CommandLine, site: GazetteStandIn) -> None:

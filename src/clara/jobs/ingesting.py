@@ -10,6 +10,7 @@ from uuid import uuid4
 from clara.adapters.boe.transport import BoeClient
 from clara.adapters.fetching.fetcher import PoliteFetcher
 from clara.adapters.postgres.alone import BusyDocumentError
+from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services
@@ -69,6 +70,7 @@ class Chosen:
             *([f"--norms {self.folder or ''}".strip()] if self.norms else []),
             *(["--dry-run"] if self.dry_run else []),
             *(["--force"] if self.anew else []),
+            *(["--accept"] if self.accept else []),
             *(["--accept"] if self.accept else []),
             *([f"--workers {self.workers}"] if self.workers else []),
         ]
@@ -176,6 +178,7 @@ class _Run:
         self._run = run
         self._progress = progress
         self._snapshots = PostgresSnapshots(engine)
+        self._audit = PostgresAudit(engine)
         procedures = tuple(services.knowledge.get().catalogue.procedures.values())
         keep = not chosen.dry_run
         self._intake = Intake(self._snapshots, PostgresFindings(engine), procedures, accept=chosen.accept, keep=keep)
@@ -187,6 +190,8 @@ class _Run:
         except FAULTS as error:
             self._intake.unreachable(source, f"{type(error).__name__}: {error}")
             return Done(source, "failed", detail=str(error))
+        if taken.accepted and not self._chosen.dry_run:
+            self._audit.record("cli", "ingest --accept", source.id)
         done = Done(source, "waiting" if taken.waits else taken.outcome, detail=taken.detail)
         if source.kind is not SourceKind.NORM:
             return done

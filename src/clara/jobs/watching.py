@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from clara.adapters.alerting import AlertNotTakenError, post_alert
 from clara.adapters.boe.transport import BoeClient, Pace
+from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.gazette import Alert, PostgresGazette, Reading
 from clara.bootstrap import Services
 from clara.ingestion.gazette.catching_up import MADRID, DayState, KnownDay, Plan
@@ -111,9 +112,11 @@ def open_alerts(services: Services) -> list[dict[str, Any]]:
 
 
 def seen(services: Services, item_id: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-    """Record that a person has looked at an alert. Raises WatchError, StoreUnavailableError."""
-    if not PostgresGazette(services.engine.get()).seen(item_id, clock()):
+    """Record that a person has looked at an alert, in the audit log too. Raises WatchError, StoreUnavailableError."""
+    engine = services.engine.get()
+    if not PostgresGazette(engine).seen(item_id, clock()):
         raise WatchError(f"there is no alert {item_id}; `clara boe` lists those that nobody has looked at")
+    PostgresAudit(engine).record("cli", "boe seen", item_id)
 
 
 def watched_by(services: Services, say: Say) -> Watched:

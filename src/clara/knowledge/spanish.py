@@ -167,6 +167,7 @@ _OF_MONTH = re.compile(rf" de ({MONTH})(?: (?:del? (?:año )?)?(\d{{4}}))?(?!\w)
 _MONTH_AND_YEAR = re.compile(rf"\b({MONTH})(?: del?(?: año)?)? (\d{{4}})\b", re.IGNORECASE)
 _SCHOOL_YEARS = re.compile(r"(?<![\w/-])((?:19|20)\d{2})[-–/]((?:19|20)\d{2}|\d{2})(?![\w/-])")
 _BARE_YEAR = re.compile(r"(?<![\w.,/€-])(?:19|20)\d{2}(?![\w€]|[.,]\d|\s*(?:€|euros))")
+_YEARS = range(1900, 2100)
 _TIMES = re.compile(r"(?<![\d:])([01]?\d|2[0-4]):([0-5]\d)(?![\d:])")
 
 
@@ -233,7 +234,9 @@ def _amounts(text: _Text) -> Iterator[Figure]:
 def _shares(text: _Text) -> Iterator[Figure]:
     for series, _ in text.take_pairs(SERIES, SHARE):
         for number in numbers_in(series[0]):
-            yield Figure(FigureKind.PERCENTAGE, number)
+            # "en 2027 al 93 por ciento" is one share: nothing is two thousand per cent of anything.
+            year = number in _YEARS
+            yield Figure(FigureKind.DATE, f"{number:.0f}") if year else Figure(FigureKind.PERCENTAGE, number)
 
 
 def _periods(text: _Text) -> Iterator[Figure]:

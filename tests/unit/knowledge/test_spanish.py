@@ -49,6 +49,7 @@ def test_amounts(text: str, expected: set[str]) -> None:
         pytest.param("el treinta y tres por ciento", {"percentage 33"}, id="in-words"),
         pytest.param("del 10 al 25 %", {"percentage 10", "percentage 25"}, id="range"),
         pytest.param("un por ciento", {"percentage 1"}, id="one"),
+        pytest.param("en 2027 al 93 por ciento", {"date 2027", "percentage 93"}, id="a-year-is-no-share"),
     ],
 )
 def test_percentages(text: str, expected: set[str]) -> None:
