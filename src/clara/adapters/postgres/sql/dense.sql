@@ -1,11 +1,12 @@
 -- The nearest passages by vector alone: what hybrid.sql gives where words, names, links and preferences weigh nothing, for a
 -- fraction of its time. The text varies in the same places. No document fills the list alone, as there.
 with nearest as materialized (
+    -- Ordered by what is given out, or every distance would be computed twice.
     select e.passage_pk,
-           1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+           (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
       from embeddings e{join_passages}
      where e.space_id = {space_id}{and_filtered}
-     order by (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly}
+     order by distance
      limit :dense_pool
 ),
 scored as (
@@ -13,8 +14,8 @@ scored as (
            case when cast(:by_ranks as boolean) then cast(:dense as float8) / (cast(:rank_constant as float8) + n.dense_rank)
                 else cast(:dense as float8) * coalesce((n.cosine - n.low) / nullif(n.high - n.low, 0), 0) end as score
       from (
-          select passage_pk, cosine, row_number() over (order by cosine desc, passage_pk) as dense_rank,
-                 min(cosine) over () as low, max(cosine) over () as high
+          select passage_pk, 1 - distance as cosine, row_number() over (order by distance, passage_pk) as dense_rank,
+                 1 - max(distance) over () as low, 1 - min(distance) over () as high
             from nearest
       ) n
 ),

@@ -80,13 +80,14 @@ lexical as materialized (
       ) best
 ),
 dense as materialized (
-    select passage_pk, cosine, row_number() over (order by cosine desc, passage_pk) as dense_rank
+    -- Ordered by what is given out, or every distance would be computed twice.
+    select passage_pk, 1 - distance as cosine, row_number() over (order by distance, passage_pk) as dense_rank
       from (
           select e.passage_pk,
-                 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+                 (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
             from embeddings e{join_passages}
            where e.space_id = {space_id}{and_filtered}
-           order by (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly}
+           order by distance
            limit :dense_pool
       ) nearest
 ),
