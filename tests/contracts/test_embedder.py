@@ -99,8 +99,8 @@ def test_nothing_to_embed_gives_the_zero_vector(embedder: Embedder) -> None:
     assert embedder.embed([], "query") == []
 
 
-@settings(max_examples=60, deadline=None)
-@given(texts=st.lists(st.text(st.characters(codec=None), max_size=80), min_size=1, max_size=5))
+@settings(max_examples=40, deadline=None)  # a strange character is several tokens: longer texts only take longer
+@given(texts=st.lists(st.text(st.characters(codec=None), max_size=30), min_size=1, max_size=3))
 def test_no_text_breaks_it(texts: list[str]) -> None:
     """Any text at all gives a unit vector or the zero vector, never NaN."""
     for embedder in EMBEDDERS.values():

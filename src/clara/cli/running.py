@@ -39,15 +39,23 @@ def staying(*, attached: bool) -> Iterator["Services"]:
 @contextmanager
 def running() -> Iterator[None]:
     """Turn the errors that people can mend into one message and exit code 2."""
-    from clara.jobs.failures import MENDABLE
     from clara.logs import configure_logs
 
     configure_logs()
     try:
         yield
-    except MENDABLE as error:
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except _mendable() as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(COULD_NOT_RUN)
+
+
+def _mendable() -> "tuple[type[Exception], ...]":
+    """Name the errors once there is one: their modules are most of Clara, and no command that goes well needs all of them."""
+    from clara.jobs.failures import MENDABLE
+
+    return MENDABLE
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.procedure import Certainty, Fact, FactKind, ProcedureKind
 from clara.knowledge.questions import OUTSIDE
-from clara.retrieval.intent import grams
 
 PROCEDURES = {
     "arraigo", "ayuda_alquiler", "becas_educacion", "bono_social_electrico", "certificado_discapacidad", "dependencia",
@@ -109,7 +108,7 @@ def test_real_questions(real: Any) -> None:
     """Every procedure has typical questions in all ten languages, and so has what lies outside; none is without letters."""
     asked = {(question.procedure, question.language) for question in real.catalogue.questions}
     assert asked == {(procedure, language) for procedure in (*PROCEDURES, OUTSIDE) for language in LANGUAGES}
-    assert all(grams(question.text) for question in real.catalogue.questions)
+    assert all(any(map(str.isalpha, question.text)) for question in real.catalogue.questions)
 
 
 def test_copy_reads_clean(folder: Path) -> None:
