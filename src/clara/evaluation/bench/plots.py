@@ -18,6 +18,8 @@ LETTER: Final = 13
 LEFT: Final = 116
 RIGHT: Final = 54
 LABEL_LETTERS: Final = 15
+# What the words at a mark need, such as "p95 1234 ms".
+MARKED: Final = 86
 ROW: Final = 30
 BINS: Final = 24
 
@@ -98,13 +100,12 @@ def histogram(title: str, ordered: Sequence[float], marks: Mapping[str, float], 
         if count
     ]
     places = {name: left + span * value / most for name, value in marks.items()}
-    for (name, value), x in zip(marks.items(), _apart(list(places.values()), 92), strict=True):
-        parts.append(f'<path class="mark" d="M{places[name]:.1f} {top - 8}V{top + height}"/>')
-        parts.append(
-            _words(
-                min(x, WIDTH - 4), top - 14, f"{name} {_short(value)} {unit}", "label middle" if x < WIDTH - 60 else "label end"
-            )
-        )
+    for name, x in places.items():
+        # The last mark has a fifth of the width behind it; words of those before it stand on the other side, where there is room.
+        before = x < max(places.values()) and x > MARKED
+        words = f"{name} {_short(marks[name])} {unit}"
+        parts.append(f'<path class="mark" d="M{x:.1f} {top - 8}V{top + height}"/>')
+        parts.append(_words(x - 3 if before else x + 3, top - 12, words, "label end" if before else "label"))
     parts.append(f'<path class="axis" d="M{left} {top + height}h{span}"/>')
     for tick in range(5):
         anchor = "start" if tick == 0 else "end" if tick == 4 else "middle"  # noqa: PLR2004
@@ -159,10 +160,10 @@ def _short(value: float) -> str:
     return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004
 
 
-def _apart(places: Sequence[float], least: float = LETTER + 2) -> list[float]:
-    """Move places that are too near to each other so far that words at them do not overlap; their order stays."""
+def _apart(places: Sequence[float]) -> list[float]:
+    """Move lines that are too near to each other so far down that words at them do not overlap; their order stays."""
     order = sorted(range(len(places)), key=lambda number: places[number])
     moved = list(places)
     for before, after in pairwise(order):
-        moved[after] = max(moved[after], moved[before] + least)
+        moved[after] = max(moved[after], moved[before] + LETTER + 2)
     return moved
