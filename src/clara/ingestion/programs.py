@@ -1,17 +1,19 @@
 """Programs as documents: what is cut out of source code, and how each piece becomes passages."""
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from clara.ingestion.chunking import chunk
+from clara.ingestion.chunking import Chunk, chunk
 from clara.ingestion.reading import LONGEST_ID
 from clara.retrieval.passage import Passage
+from clara.retrieval.sentences import sentence_ends
 from clara.retrieval.tokens import TokenCounter
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "java", "rust")
@@ -22,6 +24,9 @@ UNITS, FILES = "units", "files"
 SHORTEST_OWN_NAME = 6
 # Between the path of a file and the name of a unit in it, in the ids of passages.
 SEPARATOR = "::"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+Heading = tuple[str, ...]
 
 
 class Reason(StrEnum):
@@ -71,8 +76,19 @@ class Unit:
         return f"{self.path}{SEPARATOR}{self.qualified}" if self.qualified else self.path
 
     @property
+    def said(self) -> str:
+        """Give the name in words, the documentation and the signature; nothing for a file, or without documentation.
+
+        The signature comes last: at the beginning, as source, it leads a small model away from what is said (module
+        docstring of clara.jobs.code_search; figures in docs/bench-code.md).
+        """
+        if not (self.qualified and self.documentation.strip()):
+            return ""
+        return f"{in_words(self.name)}: {self.documentation}\n{self.signature}"
+
+    @property
     def text(self) -> str:
-        """Give signature, documentation and body, as they are indexed and shown."""
+        """Give signature, documentation and body."""
         return "\n".join(part for part in (self.signature, self.documentation, self.body) if part.strip())
 
 
@@ -129,40 +145,66 @@ class ProgramReader(Protocol):
 def passages_of_programs(
     units: Sequence[Unit], corpus: str, language: str, *, counter: TokenCounter, size: int, overlap: int
 ) -> list[Passage]:
-    """Make a passage of each unit; one of more than `size` tokens is cut, and each piece stands under its signature.
+    """Make passages of each unit: what is said of it, in words and under what its file and its class say, and its source.
 
-    A document is a file, a passage is known by path and name, so a unit that only moves keeps its vector. Two of one name
-    are numbered: "a.py::f", "a.py::f~2". `language` is that of the profile: how words are cut. Raises ChunkingError,
-    TokenCounterUnavailableError.
+    A unit without documentation, and a file as a whole, is its source alone. What has more than `size` tokens is cut; source
+    stands under the signature. A document is a file, a passage is known by path and name, so a unit that only moves keeps its
+    vectors. Two of one name are numbered: "a.py::f", "a.py::f~2"; so are the passages of one unit: "a.py::f#0". `language` is
+    that of the profile: how words are cut. Raises ChunkingError, TokenCounterUnavailableError.
     """
     passages: list[Passage] = []
     seen: Counter[str] = Counter()
     called = Counter(unit.name for unit in units)
+    about = {unit.place: _first_sentence(unit.documentation) for unit in units if unit.documentation.strip()}
     for unit in units:
         name = _id(unit, seen)
-        heading = (unit.path, *unit.qualified.split(".")[:-1])
-        # Comments in a program look like the headings of a text and are none, so the chunks' own are not used.
+        pieces = list(_pieces(unit, about, lambda text: chunk(text, counter=counter, size=size, overlap=overlap)))
         passages += (
             Passage(
-                id=name if piece.total == 1 else f"{name}#{piece.index}",
+                id=name if len(pieces) == 1 else f"{name}#{index}",
                 corpus=corpus,
                 collection=UNITS if unit.qualified else FILES,
                 document_id=_escaped(unit.path),
                 section=unit.qualified,
-                heading=heading if piece.index == 0 else (*heading, unit.signature),
-                text=piece.text,
+                heading=heading,
+                text=text,
                 language=language,
                 metadata={
                     **_metadata(unit),
-                    "names": _names(unit, called) if piece.index == 0 else [],
+                    "names": _names(unit, called) if index == 0 else [],
                     "parent_id": name,
-                    "index": piece.index,
-                    "total": piece.total,
+                    "index": index,
+                    "total": len(pieces),
                 },
             )
-            for piece in chunk(unit.text, counter=counter, size=size, overlap=overlap)
+            for index, (heading, text) in enumerate(pieces)
         )
     return passages
+
+
+def _pieces(unit: Unit, about: Mapping[str, str], cut: Callable[[str], Sequence[Chunk]]) -> Iterator[tuple[Heading, str]]:
+    """Give the texts of a unit's passages, each with its heading; `about` says what a place is, in a sentence.
+
+    Comments in a program look like the headings of a text and are none, so those of the pieces are not used.
+    """
+    owners = unit.qualified.split(".")[:-1]
+    plain = (unit.path, *owners)
+    said = cut(unit.said)
+    if said:
+        places = [unit.path, *(f"{unit.path}{SEPARATOR}{'.'.join(owners[:depth])}" for depth in range(1, len(owners) + 1))]
+        told = tuple(part for name, place in zip(plain, places, strict=True) for part in (name, about.get(place, "")) if part)
+        yield from ((told, piece.text) for piece in said)
+    for piece in cut(unit.body if said else unit.text):
+        yield (*plain, unit.signature) if said or piece.index else plain, piece.text
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text[: sentence_ends(text)[0]].split())
+
+
+def in_words(name: str) -> str:
+    """Take an identifier apart: "lastUse" and "last_use" are "last use" and "last use"."""
+    return " ".join(_HUMP.sub(" ", name).replace("_", " ").lower().split())
 
 
 def _metadata(unit: Unit) -> dict[str, object]:

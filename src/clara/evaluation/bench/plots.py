@@ -101,7 +101,7 @@ def histogram(title: str, ordered: Sequence[float], marks: Mapping[str, float], 
     ]
     places = {name: left + span * value / most for name, value in marks.items()}
     for name, x in places.items():
-        # The last mark has a fifth of the width behind it; words of those before it stand on the other side, where there is room.
+        # Behind the last mark is a fifth of the width. Words of those before it stand on their other side, where there is room.
         before = x < max(places.values()) and x > MARKED
         words = f"{name} {_short(marks[name])} {unit}"
         parts.append(f'<path class="mark" d="M{x:.1f} {top - 8}V{top + height}"/>')
