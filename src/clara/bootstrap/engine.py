@@ -13,7 +13,7 @@ from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
-from clara.retrieval.deduplicating import folding
+from clara.retrieval.deduplicating import folding, once_each
 from clara.retrieval.hybrid import Gather, hybrid
 from clara.retrieval.measured import RetrievalMetrics
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
@@ -246,8 +246,8 @@ class Engine:
 
         # The statement orders by the fused score already, and cuts where the hybrid strategy would.
         chosen = search if profile.strategy == HYBRID else choosing(search, strategy)
-        if profile.deduplicate:
-            chosen = folding(chosen)
+        for wanted, wrap in ((profile.deduplicate, folding), (profile.once_each, once_each)):
+            chosen = wrap(chosen) if wanted else chosen
         if not profile.collections:
             return lambda query: Gathered(tuple(chosen(query)))
         phases = phases_of(list(profile.collections), profile.collections)

@@ -79,8 +79,8 @@ class Unit:
     def said(self) -> str:
         """Give the name in words, the documentation and the signature; nothing for a file, or without documentation.
 
-        The signature comes last: at the beginning, as source, it leads a small model away from what is said (module
-        docstring of clara.jobs.code_search; figures in docs/bench-code.md).
+        The signature comes last: at the beginning, as source, it leads a small model away from what is said
+        (docs/bench-code.md).
         """
         if not (self.qualified and self.documentation.strip()):
             return ""
@@ -149,8 +149,8 @@ def passages_of_programs(
 
     A unit without documentation, and a file as a whole, is its source alone. What has more than `size` tokens is cut; source
     stands under the signature. A document is a file, a passage is known by path and name, so a unit that only moves keeps its
-    vectors. Two of one name are numbered: "a.py::f", "a.py::f~2"; so are the passages of one unit: "a.py::f#0". `language` is
-    that of the profile: how words are cut. Raises ChunkingError, TokenCounterUnavailableError.
+    vectors. Two of one name are numbered, "a.py::f" and "a.py::f~2", and so are the passages of one unit: "a.py::f#0".
+    `language` is that of the profile: how words are cut. Raises ChunkingError, TokenCounterUnavailableError.
     """
     passages: list[Passage] = []
     seen: Counter[str] = Counter()

@@ -38,10 +38,25 @@ def folding(search: Search) -> Search:
     """Ask for twice as many hits, up to 100, and give the best of those that say different things."""
 
     def fold(query: Query) -> list[Hit]:
-        wider = replace(query, limit=min(2 * query.limit, max(query.limit, MOST_CANDIDATES)))
-        return deduplicated(search(wider))[: query.limit]
+        return deduplicated(search(_wider(query)))[: query.limit]
 
     return fold
+
+
+def once_each(search: Search) -> Search:
+    """Ask for twice as many hits, up to 100, and give of passages that were cut from one text, their parent, the best."""
+
+    def best(query: Query) -> list[Hit]:
+        kept: dict[object, Hit] = {}
+        for hit in search(_wider(query)):
+            kept.setdefault(hit.passage.metadata.get("parent_id", hit.passage.id), hit)
+        return list(kept.values())[: query.limit]
+
+    return best
+
+
+def _wider(query: Query) -> Query:
+    return replace(query, limit=min(2 * query.limit, max(query.limit, MOST_CANDIDATES)))
 
 
 def _replaceable(passage: Passage, twin: Passage, across_languages: bool) -> bool:

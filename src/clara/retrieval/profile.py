@@ -15,7 +15,8 @@ class Profile:
     the question is in another language.
     `links` is the share of a hit's score that the passages it names gain, `named` what a passage gains when the question says
     its name; 0 turns a leg off. `language` is that of passages which do not say theirs; `code` splits identifiers.
-    `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same.
+    `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same,
+    `once_each` all but the best of those that were cut from one text.
     `collections` are asked one after the other, each with the least cosine that counts, lowered by the factor `relaxing` when
     nothing reaches it; without any, all collections are searched at once. `pool` passages of each leg are fused: 50 + 50 gave
     the measured quality, more only costs time. `rank_constant` is that of reciprocal rank fusion (60: Cormack, Clarke and
@@ -32,6 +33,7 @@ class Profile:
     language: str = "es"
     strategy: str = "hybrid"
     deduplicate: bool = False
+    once_each: bool = False
     collections: Mapping[str, float] = field(default_factory=dict)
     relaxing: float = 0.98
     pool: int = 50

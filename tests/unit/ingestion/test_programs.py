@@ -33,7 +33,8 @@ def test_what_is_said_of_a_unit_and_its_source_are_passages() -> None:
     for one in (said, source):
         shown = {name: one.metadata[name] for name in ("language", "kind", "name", "lines", "calls", "file_path")}
         assert shown == {
-            "language": "python", "kind": "method", "name": "get", "lines": [3, 9], "calls": ["f"], "file_path": "store/cache.py",
+            "language": "python", "kind": "method", "name": "get", "lines": [3, 9], "calls": ["f"],
+            "file_path": "store/cache.py",
         }  # fmt: skip
 
 

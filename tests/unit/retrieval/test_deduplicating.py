@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.retrieval.deduplicating import deduplicated
+from clara.retrieval.deduplicating import deduplicated, once_each
+from clara.retrieval.passage import Hit, Query
 
 TWIN = (1.0, 0.0)
 
@@ -107,3 +108,18 @@ def test_what_is_dropped_has_a_kept_twin(drawn) -> None:
     for dropped in (one for one in hits if one not in kept):
         earlier = [one for one in kept if one.passage.id < dropped.passage.id and one.vector is not None]
         assert any(one.passage.text == dropped.passage.text and np.dot(one.vector, dropped.vector) > 0.95 for one in earlier)
+
+
+def test_of_what_was_cut_from_one_text_the_best_stays() -> None:
+    """Twice as many are asked for, so that the list is full; what has no parent stands for itself."""
+    parents = {"a-f-0": "f", "a-f-1": "f", "a-g-0": "g", "a-g-1": "g", "a-h-0": None}
+    asked = []
+
+    def search(query: Query) -> list[Hit]:
+        asked.append(query.limit)
+        return [hit(name, metadata={"parent_id": parent} if parent else {}) for name, parent in parents.items()][: query.limit]
+
+    assert ids(once_each(search)(Query("x", "code", limit=3))) == ["a-f-0", "a-g-0", "a-h-0"]
+    assert ids(once_each(search)(Query("x", "code", limit=2))) == ["a-f-0", "a-g-0"]
+    once_each(search)(Query("x", "code", limit=80))
+    assert asked == [6, 4, 100]
