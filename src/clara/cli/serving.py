@@ -21,7 +21,7 @@ def up(*, stand_in: bool) -> None:
 @click.option("--attached", is_flag=True, hidden=True)
 def web(*, attached: bool) -> None:
     """Serve the webhook (or, in the local channel, the chat page)."""
-    from clara.jobs.serving import serve
+    from clara.jobs.web_process import serve
 
     with staying(attached=attached) as services:
         serve(services)

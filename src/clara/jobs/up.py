@@ -1,7 +1,6 @@
 """Everything at once on one machine: database, knowledge, web server and worker, until Ctrl-C."""
 
 import signal
-import socket
 import time
 from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException
@@ -11,8 +10,9 @@ from types import FrameType
 from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.bootstrap import Services
 from clara.jobs.children import Child
+from clara.jobs.listening import require_free_port
 from clara.jobs.preparing import fill, running_services
-from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, SettingsError, child_environment
+from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, child_environment
 
 # Public on purpose, like the demonstration's account and key: good for nothing but the stand-in on this machine.
 DEMO_TOKEN = "demo-token-of-the-stand-in"  # noqa: S105
@@ -24,7 +24,7 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: bool = False
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _setter(stop))
-    _require_free_port(settings)
+    require_free_port(settings)
     if not stand_in:
         settings.require_channel()
     with running_services(settings, say, prepare="nothing") as services:
@@ -100,17 +100,6 @@ def _healthy(settings: Settings) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _require_free_port(settings: Settings) -> None:
-    with socket.socket(socket.AF_INET6 if ":" in settings.clara_host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.clara_host, settings.port))
-        except OSError as error:
-            address = f"{settings.clara_host}:{settings.port}"
-            msg = f"cannot listen on {address} ({error.strerror}). Choose another port: PORT={settings.port + 1} make run"
-            raise SettingsError(msg) from error
 
 
 def _setter(stop: Event) -> Callable[[int, FrameType | None], None]:

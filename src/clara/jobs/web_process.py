@@ -1,0 +1,127 @@
+"""The process that serves the web: granian with threads, and the worker beside it when it runs inline."""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.util import Finalize
+from pathlib import Path
+from threading import Thread
+
+import structlog
+from flask import Flask
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
+from granian.server import Server
+
+from clara.bootstrap import Services
+from clara.jobs.listening import require_free_port
+from clara.jobs.scheduling import build_schedule, enabled
+from clara.jobs.serving import build_app, open_door
+from clara.jobs.working import build_worker
+from clara.logs import configure_logs
+from clara.settings import Settings
+
+# More would not work at the same time. A call to the store that hangs holds one for as long as its patience lasts.
+THREADS = 8
+# So long the requests under way and the inline worker have to end: less than the ten seconds that who stops us waits.
+GRACE_SECONDS = 8
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+# What granian says goes where all other libraries' words go, and only what is wrong.
+LOGGING: dict[str, object] = {"handlers": {}, "loggers": {"_granian": {}}}
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class WebProcess:
+    """Builds the application in the process that serves it, and starts its companions there.
+
+    It builds its own services: a connection that was opened before would be shared by every process that follows another,
+    with the prepared statements, and the open transaction, of the one that died.
+    """
+
+    settings: Settings
+    database_url: str | None
+    outage: str
+
+    def __call__(self) -> Flask:
+        """Build everything; it is stopped when this process ends."""
+        _end_with(os.getppid())
+        configure_logs()
+        services = Services(self.settings, self.database_url, outage=self.outage)
+        door = open_door(services)
+        app = build_app(services, door)
+        warn_of_spool(self.settings.spool)
+        door.drainer.start()
+        stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
+        Finalize(None, _in_turn, (stops,), exitpriority=0)
+        return app
+
+
+def _start_inline(services: Services) -> list[Callable[[], None]]:
+    """Start the worker here, when that is asked for; give what stops it."""
+    if services.settings.clara_worker != "inline":
+        return []
+    worker = build_worker(services)
+    Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
+    schedule = build_schedule(services, enabled(services.settings))
+    if schedule is None:
+        return [worker.stop]
+    schedule.start()
+    return [worker.stop, schedule.stop]
+
+
+def _in_turn(stops: list[Callable[[], None]]) -> None:
+    for stop in stops:
+        stop()
+
+
+def _end_with(parent: int) -> None:
+    """Have the kernel end this process when the one that started it is killed: an orphan holds the port and serves nobody.
+
+    Linux only. What was acknowledged is stored.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)  # it was killed meanwhile
+
+
+def serve(services: Services) -> None:
+    """Serve until SIGTERM or SIGINT. Raises SettingsError when the port is taken; exits with 1 when it dies again and again."""
+    settings = services.settings
+    require_free_port(settings)
+    for engine in services.engine.reset():  # what a fork must not share
+        engine.dispose()
+    for versions in services.versions.reset():
+        versions.close()
+    for flags in services.flags.reset():
+        flags.close()
+    server = Server(
+        "clara",
+        settings.clara_host,
+        settings.port,
+        interface=Interfaces.WSGI,
+        http=HTTPModes.http1,
+        websockets=False,
+        blocking_threads=THREADS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=GRACE_SECONDS,
+        log_level=LogLevels.error,
+        log_dictconfig=LOGGING,
+    )
+    server.serve(target_loader=WebProcess(settings, services.database_url, services.outage), wrap_loader=False)
+
+
+def warn_of_spool(folder: Path) -> None:
+    """Say at the start, not in the first outage, that nothing can be kept while the database is away."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY))
+        usable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        log.warning("spool cannot be used", path=str(folder), reason="set CLARA_SPOOL to a folder that Clara may write")
