@@ -40,7 +40,8 @@ class _Text:
     def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
         """Give every match in what is left, and blank them."""
         matches = list(pattern.finditer(self.rest))
-        self._blank(match.span() for match in matches)
+        if matches:
+            self._blank(match.span() for match in matches)
         return matches
 
     def take_pairs(self, heads: re.Pattern[str], tail: re.Pattern[str]) -> list[tuple[re.Match[str], re.Match[str]]]:
@@ -53,7 +54,8 @@ class _Text:
             read = pairs[-1][1].end() if pairs else 0  # a tail can hold what looks like a head: "3 mil euros"
             if head.start() >= read and (found := tail.match(self.rest, head.end())):
                 pairs.append((head, found))
-        self._blank((head.start(), found.end()) for head, found in pairs)
+        if pairs:
+            self._blank((head.start(), found.end()) for head, found in pairs)
         return pairs
 
     def _blank(self, spans: Iterable[tuple[int, int]]) -> None:

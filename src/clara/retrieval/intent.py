@@ -6,7 +6,6 @@ count; a second one sees the n-grams alone, and works without an embedder. Train
 
 import json
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from clara.retrieval.arrays import read_arrays
 from clara.retrieval.ports import Vector
+from clara.retrieval.vocabulary import folded
 
 Matrix = NDArray[np.float32]
 # A document and a part of it.
@@ -49,9 +49,7 @@ class Intent:
 
 def grams(text: str) -> Counter[int]:
     """Count the character n-grams of a text without accents and capitals, by bucket: 2 to 5 letters, 1 to 3 ideographs."""
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    plain = "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
-    joined = f" {' '.join(_WORD.findall(plain))} "
+    joined = f" {' '.join(_WORD.findall(folded(text)))} "
     sizes = (1, 2, 3) if _IDEOGRAPHS.search(joined) else (2, 3, 4, 5)
     pieces = (joined[start : start + size] for size in sizes for start in range(len(joined) - size + 1))
     return Counter(zlib.crc32(piece.encode("utf-8", "replace")) % BUCKETS for piece in pieces)

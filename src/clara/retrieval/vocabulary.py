@@ -23,12 +23,31 @@ class VocabularyError(ValueError):
     """A vocabulary cannot be read; the message names the file, the field and the remedy."""
 
 
+class _Marks(dict[int, int | None]):
+    """What becomes of each character when marks are taken away, looked up once: half the time of asking for each again."""
+
+    def __missing__(self, code: int) -> int | None:
+        kept = None if unicodedata.category(chr(code)) == "Mn" else code
+        if code < _COMMON:
+            self[code] = kept
+        return kept
+
+
+# Every alphabet of the ten languages stands below. What lies above is not kept, or a hostile text would fill the memory.
+_COMMON = 0x3100
+_MARKS = _Marks()
+
+
+def folded(text: str) -> str:
+    """Write a text without capitals, accents and other marks: "¿Qué AÑO?" becomes "¿que ano?"."""
+    if text.isascii():  # no mark to take away, and tens of thousands of such words are read at the start
+        return text.casefold()
+    return unicodedata.normalize("NFKD", text).casefold().translate(_MARKS)
+
+
 def words(text: str) -> list[str]:
     """Cut a text into comparable words, without capitals and accents: "¿Cuánto TARDA?" gives ["cuanto", "tarda"]."""
-    if text.isascii():  # no accent to take away: 6 us instead of 17 for ten words, and tens of thousands are read at the start
-        return _WORD.findall(text.casefold())
-    decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return _WORD.findall("".join(character for character in decomposed if unicodedata.category(character) != "Mn"))
+    return _WORD.findall(folded(text))
 
 
 def length(text: str) -> int:

@@ -10,6 +10,7 @@ in the text calms.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from clara.conversation.phrases.spelling import Atom, Spelling, Word, Words, atom_of
 
@@ -60,6 +61,7 @@ class Phrasing:
         denials: Sequence[str],
     ) -> None:
         self._spelling = spelling
+        self._atoms = cache(lambda piece: atom_of(piece, spelling))  # every second piece comes back
         self._members: dict[Atom, list[tuple[Member, str]]] = {}
         self._known: dict[str, list[Member]] = {}
         for name, alternatives in groups.items():
@@ -67,6 +69,7 @@ class Phrasing:
         self._denials = frozenset(word for denial in denials for word in spelling.spell(denial))
         self._patterns = {meaning: tuple(self._parse(line) for line in lines) for meaning, lines in patterns.items()}
         spelling.learn({atom for member, _ in self._all_members() for atom in member})
+        self._atoms.cache_clear()
 
     def _all_members(self) -> Iterator[tuple[Member, str]]:
         for members in self._members.values():
@@ -86,7 +89,7 @@ class Phrasing:
             return self._known[self._named(alternative)]
         if any(sign in alternative for sign in "()~@"):
             raise PatternError(f"'{alternative}' has a sign of a pattern inside an alternative; write words only")
-        member = tuple(atom for piece in alternative.split() for atom in atom_of(piece, self._spelling))
+        member = tuple(atom for piece in alternative.split() for atom in self._atoms(piece))
         if not member:
             raise PatternError(f"'{alternative}' has no word; write one or remove it")
         return [member]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from clara.retrieval.vocabulary import folded
+
 # From here on one wrong letter still shows the word; in shorter ones it makes another one ("matar", "mayar").
 TYPO_FROM = 6
 # Shorter glued runs are words of their own more often than two words.
@@ -56,9 +58,9 @@ class Words:
 
 def plain_words(text: str) -> list[str]:
     """Cut a text into words without capitals, accents and signs inside them; letters written one by one become a word."""
-    # Format characters (joiners, marks of direction) and the Arabic lengthening stroke only decorate.
-    decomposed = unicodedata.normalize("NFKD", text).casefold().replace("\u0640", "")
-    bare = "".join(letter for letter in decomposed if unicodedata.category(letter) not in {"Mn", "Cf"})
+    bare = folded(text)
+    if not bare.isascii():  # format characters (joiners, marks of direction) and the Arabic lengthening stroke only decorate
+        bare = "".join(letter for letter in bare.replace("\u0640", "") if unicodedata.category(letter) != "Cf")
     found = _mended(_WORD.findall(_SIGN_IN_WORD.sub(lambda sign: sign[0].translate(_SIGNS), bare)))
     return [word[:LONGEST] for word in found]
 

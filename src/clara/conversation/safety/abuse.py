@@ -1,13 +1,13 @@
 """Recognising messages that give orders to the machine, insult, hate or are indecent; and the question inside an insult."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from clara.knowledge.faults import DataError, read_document, read_schema
+from clara.retrieval.vocabulary import folded
 
 # Chinese is written without spaces: each ideograph is a word of its own.
 _WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
@@ -93,11 +93,7 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:
     """Give the words without capitals and accents, each with where it stands."""
-    return [(_bare(match.group()), *match.span()) for match in _WORD.finditer(text)]
-
-
-def _bare(word: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKD", word.casefold()) if unicodedata.category(sign) != "Mn")
+    return [(folded(match.group()), *match.span()) for match in _WORD.finditer(text)]
 
 
 def _joined(tokens: Sequence[tuple[str, int, int]]) -> str:
