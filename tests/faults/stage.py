@@ -20,7 +20,7 @@ from clara.settings import Settings, child_environment
 
 ACCOUNT: Final = "AC" + "1" * 32
 TOKEN: Final = "a-token-of-the-fault-runs"
-START_PATIENCE_SECONDS: Final = 90.0
+START_PATIENCE_SECONDS: Final = 240.0
 UNLIMITED: Final = "1000000000"
 LIMITS: Final = (
     "CLARA_SENDER_PER_MINUTE", "CLARA_SENDER_PER_DAY", "CLARA_EVERYONE_PER_MINUTE", "CLARA_EVERYONE_PER_DAY",

@@ -15,7 +15,7 @@ SEED, MESSAGES, KILLS, RATE = 5, 300, 16, 12.0
 WEIGHTS = dict.fromkeys(KINDS, 0) | {"worker": 4, "web child": 3, "web parent": 1, "worker stalled": 1, "backend terminated": 1}
 
 
-@pytest.mark.timeout(300)  # alone some 60 s: a dozen starts of processes, and three of PostgreSQL
+@pytest.mark.timeout(900)  # alone some 60 s: a dozen starts of processes, and three of PostgreSQL
 def test_nothing_is_lost_and_nothing_doubled_whatever_is_killed(tmp_path: Path) -> None:
     """300 messages, 16 kills of all kinds, a channel that loses answers: the account has no fault."""
     shape = Shape(MESSAGES, RATE, senders=30)

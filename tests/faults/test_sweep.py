@@ -39,7 +39,7 @@ def stage(empty_url: str, forks: Forks, tmp_path: Path) -> Iterator[Stage]:
     engine.dispose()
 
 
-@pytest.mark.timeout(300)  # hundreds of processes, on a machine that may be busy
+@pytest.mark.timeout(900)  # hundreds of processes, on a machine that may be busy
 @pytest.mark.parametrize("name", PATHS)
 def test_whatever_fails_nothing_is_lost_or_doubled(name: str, stage: Stage) -> None:
     """Each statement, commit, request and fsync fails before, after, by time-out and by death; then all is right again."""

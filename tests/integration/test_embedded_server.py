@@ -119,7 +119,7 @@ def test_a_forked_child_leaves_the_server_alone(folder: Path) -> None:
         "child or (server.stop(), os._exit(0)); os.waitpid(child, 0);"
         "psycopg.connect(url).close(); server.stop(); print('alive')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
     assert (done.stdout, done.returncode) == ("alive\n", 0), done.stderr
 
 

@@ -21,8 +21,8 @@ from clara.settings import child_environment
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "run_ingestion.py"
 # Processes that embed, on a machine that does other things beside.
-PATIENCE = 270
-pytestmark = pytest.mark.timeout(300)
+PATIENCE = 800
+pytestmark = pytest.mark.timeout(900)
 RUNNING: list[subprocess.Popen[str]] = []
 ARTICLE = "El interesado podrá solicitar la autorización número {} en el plazo de {} días."
 

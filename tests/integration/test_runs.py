@@ -217,7 +217,7 @@ def test_commands_are_recorded_runs(
     """What an operator or a schedule starts leaves a row, also when it cannot run."""
     command = [sys.executable, "-m", "clara", *arguments]
     environment = child_environment(RAG_DB_URL=empty_url, CLARA_CHANNEL="local")
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 2, done.stderr
     run = only(runs)
     assert (run.job, run.state, str(run.error).partition(":")[0]) == (job, "failed", told)

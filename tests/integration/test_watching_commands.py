@@ -95,7 +95,7 @@ def test_the_script_is_the_command(empty_url: str, site: GazetteStandIn) -> None
         env=child_environment(RAG_DB_URL=empty_url, CLARA_CHANNEL="local", BOE_BASE_URL=site.url),
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=200,
     )
     assert ran.returncode == 1
     assert json.loads(ran.stdout)["alerts"][0]["id"] == "BOE-A-2026-7"

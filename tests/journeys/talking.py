@@ -23,7 +23,7 @@ FORMS = {
     form["name"]: form["form"]
     for form in json.loads((Path(__file__).parents[1] / "data" / "twilio_webhook_forms.json").read_text("utf-8"))
 }
-PATIENCE_SECONDS = 80.0
+PATIENCE_SECONDS = 200.0
 
 
 def signature(url: str, form: str, token: str = TOKEN) -> str:

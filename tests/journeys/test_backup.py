@@ -53,7 +53,7 @@ def run(block: str, folder: Path, **environment: str) -> str:
         env=child_environment(PATH=path, CLARA_CHANNEL="local", **environment),
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -180,7 +180,7 @@ def test_a_taken_port_is_named_with_the_remedy(knowledge_url: str) -> None:
             env=child_environment(RAG_DB_URL=knowledge_url, PORT=str(port), CLARA_CHANNEL="local"),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
     assert done.returncode == 2

@@ -38,7 +38,7 @@ def run(block: str, folder: Path, **environment: str) -> subprocess.CompletedPro
         env=child_environment(**environment),
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=280,
         check=False,
     )
 
@@ -58,7 +58,7 @@ def test_the_engine_alone_works_as_written(example: str, empty_url: str) -> None
     """The example of the engine prints what its comment says."""
     command = [sys.executable, "-c", example]
     environment = child_environment(RAG_DB_URL=empty_url)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == re.findall(r"# (.*)$", example, re.MULTILINE)[-1]
 

@@ -79,7 +79,7 @@ def test_it_comes_back_and_finishes_what_it_began(start: Start, port: int, knowl
     until(lambda: children(process.pid) not in ([], [first]) and lives(port))
 
     second = start(port)
-    assert second.wait(60) == 2
+    assert second.wait(200) == 2
     assert second.stderr is not None
     assert f"PORT={port + 1}" in second.stderr.read()
 
@@ -92,7 +92,7 @@ def test_it_comes_back_and_finishes_what_it_began(start: Start, port: int, knowl
         process.send_signal(signal.SIGTERM)
         asking.join(20)
     assert statuses == [202]  # kept in the spool: the table was locked for longer than a person is made to wait
-    assert process.wait(12) == 0
+    assert process.wait(20) == 0
     assert not lives(port)
 
 

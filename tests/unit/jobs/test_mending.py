@@ -21,7 +21,7 @@ def ran(work: str) -> subprocess.CompletedProcess[str]:
     """Do some work as a command does it."""
     program = PROGRAM.format(work=work)
     return subprocess.run(
-        [sys.executable, "-c", program], env=child_environment(), capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program], env=child_environment(), capture_output=True, text=True, timeout=200, check=False
     )
 
 
