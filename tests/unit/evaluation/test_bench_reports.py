@@ -21,7 +21,7 @@ from clara.evaluation.bench.html import run_page
 from clara.evaluation.bench.record import Measured, RunRecord
 from clara.evaluation.bench.reports import detail_csv, summary_csv, trec_run, write_reports
 from clara.evaluation.bench.serialising import RunUnreadableError, read_run, run_json
-from clara.evaluation.bench.summary import failures, grouped, measured_rows, percentile, summarise, times
+from clara.evaluation.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
 
 RUN = run()
 ODD = broken(RUN)
@@ -55,7 +55,7 @@ def test_what_is_no_run_is_refused(text: str) -> None:
 
 def test_the_summary_is_one_row() -> None:
     """Data, measures with intervals and counts, times, totals and plan stand in one row."""
-    (row,) = rows(summary_csv(RUN))
+    (row,) = rows(summary_csv(RUN, figures_of(RUN.questions)))
     assert (row["run_id"], row["data_digest"], row["data_relative_only"], row["plan_RETRIEVAL_K"]) == (
         "run-a",
         "d" * 64,
@@ -67,12 +67,12 @@ def test_the_summary_is_one_row() -> None:
     assert float(row["f1_count"]) == 48
     assert float(row["retrieve_p50_ms"]) < float(row["retrieve_p95_ms"])
     assert (row["total_seconds_index"], row["plan_weights"], row["data_origin_format"]) == ("81.5", "[0.5, 0.5]", "beir")
-    assert rows(summary_csv(EMPTY))[0]["run_id"] == "none"
+    assert rows(summary_csv(EMPTY, figures_of(EMPTY.questions)))[0]["run_id"] == "none"
 
 
 def test_the_detail_has_a_row_a_question() -> None:
     """Ids before reranking, whether it was reranked, measures and errors are told; empty where there is none."""
-    table = rows(detail_csv(ODD))
+    table = rows(detail_csv(ODD, figures_of(ODD.questions)))
     assert [row["query_id"] for row in table] == [question.question.id for question in ODD.questions]
     assert [row["reranked"] for row in table[:5]] == ["True", "", "", "True", "False"]
     assert json.loads(table[4]["pre_rerank_candidate_ids"]) == list(ODD.questions[4].pre_rerank_candidate_ids)
@@ -84,7 +84,7 @@ def test_the_detail_has_a_row_a_question() -> None:
 
 def test_a_spreadsheet_runs_nothing() -> None:
     """Words that a spreadsheet would take for a formula get an apostrophe, a number does not."""
-    first = rows(detail_csv(ODD))[0]
+    first = rows(detail_csv(ODD, figures_of(ODD.questions)))[0]
     assert (first["expected"], first["answer"]) == ('\'=HYPERLINK("x")', "-5")
 
 
@@ -124,7 +124,7 @@ class Page(HTMLParser):
 def test_the_page_stands_alone(record: RunRecord) -> None:
     """It is well formed, fetches nothing, runs nothing, and every plot has a title and words."""
     page = Page()
-    text = run_page(record)
+    text = run_page(record, figures_of(record.questions))
     page.feed(text)
     assert page.open == []
     assert page.reaching == []
@@ -136,7 +136,7 @@ def test_the_page_stands_alone(record: RunRecord) -> None:
 
 def test_the_page_says_what_matters() -> None:
     """Relative figures are marked as such; failures, the reranker's and the data's digest are there."""
-    text = run_page(RUN)
+    text = run_page(RUN, figures_of(RUN.questions))
     for part in (
         "Relative only",
         "The reranker failed for 4 of 60",
@@ -146,9 +146,10 @@ def test_the_page_says_what_matters() -> None:
         "Latency of",
     ):
         assert part in text
-    assert "Relative only" not in run_page(replace(RUN, data={}))
-    assert "Nothing failed." in run_page(run(questions=3, reranks=False))
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in run_page(ODD)
+    assert "Relative only" not in run_page(replace(RUN, data={}), figures_of(RUN.questions))
+    well = run(questions=3, reranks=False)
+    assert "Nothing failed." in run_page(well, figures_of(well.questions))
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in run_page(ODD, figures_of(ODD.questions))
 
 
 def test_all_files_are_written(tmp_path: Path) -> None:

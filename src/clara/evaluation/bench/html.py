@@ -9,7 +9,7 @@ from clara.evaluation.bench.page import figure, page, paragraph, plots, section,
 from clara.evaluation.bench.plots import Bar, histogram, intervals, lines, shares
 from clara.evaluation.bench.ranking import DEPTHS, RERANKED, first_gold_rank
 from clara.evaluation.bench.record import Measured, QuestionRecord, RunRecord
-from clara.evaluation.bench.summary import MEDIAN, TAIL, Summary, failures, grouped, measured_rows, percentile, summarise, times
+from clara.evaluation.bench.summary import MEDIAN, TAIL, Figures, Summary, failures, grouped, percentile, summarise, times
 
 # Measures that head the page and are told by type and level, where the run has them.
 HEADLINES: Final = (
@@ -36,10 +36,9 @@ RELATIVE_ONLY: Final = (
 Rows = Sequence[Mapping[str, Measured]]
 
 
-def run_page(record: RunRecord) -> str:
+def run_page(record: RunRecord, figures: Figures) -> str:
     """Give the page. It holds questions, expected and written answers and ids, no contents of documents."""
-    rows = measured_rows(record.questions)
-    summaries = summarise(rows)
+    rows, summaries = figures.rows, figures.summaries
     return page(
         f"Run {record.run_id}",
         [

@@ -12,7 +12,7 @@ from clara.evaluation.bench.html import run_page
 from clara.evaluation.bench.ranking import first_gold_rank
 from clara.evaluation.bench.record import Measured, QuestionRecord, RunRecord
 from clara.evaluation.bench.serialising import run_json
-from clara.evaluation.bench.summary import measured_rows, summarise, times
+from clara.evaluation.bench.summary import Figures, figures_of, times
 
 # A spreadsheet would take a cell that starts so for a formula; what models and questions say comes from outside.
 _FORMULA: Final = re.compile(r"^[=+\-@\t\r](?!\d*\.?\d+$)")
@@ -22,12 +22,13 @@ _BLANK: Final = re.compile(r"\s")
 def write_reports(record: RunRecord, folder: Path) -> tuple[Path, ...]:
     """Write all reports of a run into a folder; each file appears when it is complete. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
+    figures = figures_of(record.questions)
     files = (
         (".json", run_json(record)),
-        ("_summary.csv", summary_csv(record)),
-        ("_detail.csv", detail_csv(record)),
+        ("_summary.csv", summary_csv(record, figures)),
+        ("_detail.csv", detail_csv(record, figures)),
         (".trec", trec_run(record)),
-        (".html", run_page(record)),
+        (".html", run_page(record, figures)),
     )
     return tuple(write_whole(folder / f"{record.run_id}{ending}", text) for ending, text in files)
 
@@ -39,7 +40,7 @@ def write_whole(file: Path, text: str) -> Path:
     return piece.replace(file)
 
 
-def summary_csv(record: RunRecord) -> str:
+def summary_csv(record: RunRecord, figures: Figures) -> str:
     """Give one row: what the run was, each measure with interval, count and errors, times, totals, and the plan."""
     row: dict[str, Any] = {
         "run_id": record.run_id,
@@ -48,7 +49,7 @@ def summary_csv(record: RunRecord) -> str:
         "questions_with_failures": sum(bool(question.failures) for question in record.questions),
         "rerank_failures": sum(question.reranked is False for question in record.questions),
     }
-    for name, one in summarise(measured_rows(record.questions)).items():
+    for name, one in figures.summaries.items():
         estimate = one.estimate
         row[name] = _figure(estimate.mean) if estimate else ""
         row[f"{name}_low"] = _figure(estimate.low) if estimate else ""
@@ -61,12 +62,11 @@ def summary_csv(record: RunRecord) -> str:
     return _table([row])
 
 
-def detail_csv(record: RunRecord) -> str:
+def detail_csv(record: RunRecord, figures: Figures) -> str:
     """Give one row a question. Lists of ids are JSON; a measure that failed is empty, and named under `errors`."""
-    rows = measured_rows(record.questions)
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(figures.summaries)
     stages = list(dict.fromkeys(stage for question in record.questions for stage in question.milliseconds))
-    found = zip(record.questions, rows, strict=True)
+    found = zip(record.questions, figures.rows, strict=True)
     return _table([_detail(question, measures, names, stages) for question, measures in found])
 
 
