@@ -3,16 +3,18 @@
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from sqlalchemy import Engine, text
+from tests.journeys.talking import until
 
 from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.passages import PostgresPassages, StoredCorpus
 from clara.adapters.postgres.search import PostgresIndex, space_id
-from clara.adapters.postgres.spaces import NameTakenError
+from clara.adapters.postgres.spaces import NameTakenError, ensure_space, index_space
 from clara.ingestion.journey import ingest
 from clara.ingestion.ports import Change, StoreUnavailableError, Written
 from clara.retrieval.passage import Passage, Query
@@ -130,6 +132,25 @@ def test_another_profile_alone_is_a_change(engine: Engine, store: PostgresPassag
     fill("cities", *CITIES)
     assert [(held.profile, held.links) for held in store.corpora()] == [("encyclopedia", 1)]
     assert count(engine, "names", "cities") == 2
+
+
+def test_two_new_corpora_at_once(engine: Engine, fill: Callable[..., object]) -> None:
+    """Both are indexed, though making an index waits for all who are writing vectors."""
+    with ThreadPoolExecutor(1) as pool:
+        with engine.begin() as first:
+            first.execute(text("insert into corpora (name, profile) values ('cities', 'prose')"))
+            ensure_space(first, "cities", MODEL, 2)
+            first.execute(text("lock table embeddings in row exclusive mode"))  # it writes vectors
+            second = pool.submit(fill, "laws", *LAWS)
+            until(lambda: somebody_waits(engine))
+            index_space(first, "cities", MODEL, 2)
+        second.result()
+    assert indexes(engine) == {f"hnsw_{space_id(corpus, MODEL)}" for corpus in ("cities", "laws")}
+
+
+def somebody_waits(engine: Engine) -> bool:
+    with engine.connect() as connection:
+        return connection.scalar(text("select exists (select from pg_locks where not granted)"))
 
 
 def test_dropping_leaves_nothing(engine: Engine, store: PostgresPassages, fill: Callable[..., object]) -> None:

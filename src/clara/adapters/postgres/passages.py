@@ -12,7 +12,7 @@ from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.search import space_id, storable
-from clara.adapters.postgres.spaces import ensure_space, lock_corpus
+from clara.adapters.postgres.spaces import ensure_space, index_space, lock_corpus
 from clara.adapters.postgres.sql import statement
 from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
 from clara.retrieval.profile import Profile
@@ -86,7 +86,7 @@ class PostgresPassages:
             lock_corpus(connection, corpus)
             made = upsert(corpora).values(name=corpus, profile=self.profile.name)
             connection.execute(made.on_conflict_do_update(index_elements=["name"], set_={"profile": self.profile.name}))
-            ensure_space(connection, corpus, self._model, self._dimensions)
+            new = ensure_space(connection, corpus, self._model, self._dimensions)
             # The first model that a corpus is embedded with serves it, until `clara index` says otherwise.
             connection.execute(
                 update(corpora).where(corpora.c.name == corpus, corpora.c.model.is_(None)).values(model=self._model)
@@ -101,6 +101,8 @@ class PostgresPassages:
                 keys = self._write(connection, corpus, items)
                 if kept:
                     connection.execute(insert(embeddings), [{**row, "passage_pk": keys[row.pop("id")]} for row in kept])
+            if new:
+                index_space(connection, corpus, self._model, self._dimensions)
             if change.document is None:
                 _link(connection, corpus, change.links)
             record_evidence(connection, corpus, {*change.drop, *(item.passage.id for item in change.write)})

@@ -19,6 +19,8 @@ from clara.retrieval.ports import Vector
 
 # Any constant: one process builds the vectors of a corpus at a time, or both would pay for them.
 BUILDING: Final = 5_305_003
+# Any other: two that both filled a new space and then made its index would wait for each other's rows.
+INDEXING: Final = 5_305_004
 # Passages looked at when it is asked what a space lacks; whether there are more makes no difference to whoever asks.
 LOOKED_AT: Final = 10_000
 
@@ -69,7 +71,8 @@ class PostgresSpaces:
         """Make the space of a corpus and a model with its index, unless it is there. Raises NameTakenError."""
         with _outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
-            ensure_space(connection, corpus, model, dimensions)
+            if ensure_space(connection, corpus, model, dimensions):
+                index_space(connection, corpus, model, dimensions)
 
     def unembedded(self, corpus: str, model: str, after: int, limit: int) -> list[Unembedded]:
         """Give the next passages, beyond the key `after`, that have no vector in the space."""
@@ -125,8 +128,8 @@ class PostgresSpaces:
                 _release(connection, key)
 
 
-def ensure_space(connection: Connection, corpus: str, model: str, dimensions: int) -> None:
-    """Make the space with its index in the caller's transaction, unless it is there. Raises NameTakenError."""
+def ensure_space(connection: Connection, corpus: str, model: str, dimensions: int) -> bool:
+    """Make the space in the caller's transaction; False when it is there. A new one wants an index. Raises NameTakenError."""
     number = space_id(corpus, model)
     made = connection.execute(
         upsert(vector_spaces)
@@ -138,7 +141,14 @@ def ensure_space(connection: Connection, corpus: str, model: str, dimensions: in
         held = connection.execute(select(vector_spaces).where(vector_spaces.c.id == number)).one()
         if (held.corpus, held.model) != (corpus, model):
             raise NameTakenError(corpus, held.corpus)
-        return
+        return False
+    connection.execute(text("select pg_advisory_xact_lock(:indexing)"), {"indexing": INDEXING})
+    return True
+
+
+def index_space(connection: Connection, corpus: str, model: str, dimensions: int) -> None:
+    """Make the index of a space, of whatever the space holds: filled first, it takes a fraction of the time."""
+    number = space_id(corpus, model)
     connection.execute(
         text(
             f"create index hnsw_{number} on embeddings "
