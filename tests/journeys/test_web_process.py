@@ -22,7 +22,6 @@ from clara.jobs.web_process import WebProcess
 from clara.settings import child_environment, load_settings
 
 Start = Callable[[int], "subprocess.Popen[str]"]
-REFUSED = "the database away for the test"
 
 
 @pytest.fixture
@@ -114,7 +113,22 @@ def test_a_killed_parent_leaves_no_orphan(start: Start, port: int) -> None:
     assert not lives(port)
 
 
+def test_what_dies_again_at_once_ends_the_command(start: Start, port: int) -> None:
+    """Whoever started it starts it again, or sees that it cannot live."""
+    process = start(port)
+    until(lambda: lives(port))
+    killed: list[int] = []
+    while process.poll() is None and len(killed) < 9:
+        until(lambda: process.poll() is not None or children(process.pid) not in ([], killed[-1:]))
+        for child in children(process.pid):
+            killed.append(child)
+            os.kill(child, signal.SIGKILL)
+    assert process.wait(20) == 1
+    assert len(killed) <= 3
+    assert not lives(port)
+
+
 def test_what_serves_can_be_handed_to_a_fresh_process() -> None:
     """Where processes are not forked, what builds the application is pickled."""
-    made = WebProcess(load_settings(), "postgresql://nowhere/x", REFUSED)
+    made = WebProcess(load_settings(), "postgresql://nowhere/x", "away", 1)
     assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301  our own bytes

@@ -13,5 +13,5 @@ def require_free_port(settings: Settings) -> None:
             probe.bind((settings.clara_host, settings.port))
         except OSError as error:
             address = f"{settings.clara_host}:{settings.port}"
-            msg = f"cannot listen on {address} ({error.strerror}). Choose another port: PORT={settings.port + 1} make run"
+            msg = f"cannot listen on {address} ({error.strerror}). Choose another port, such as PORT={settings.port + 1}"
             raise SettingsError(msg) from error

@@ -45,10 +45,11 @@ class WebProcess:
     settings: Settings
     database_url: str | None
     outage: str
+    parent: int  # the process that watches this one, and without which it ends
 
     def __call__(self) -> Flask:
         """Build everything; it is stopped when this process ends."""
-        _end_with(os.getppid())
+        _end_with(self.parent)
         configure_logs()
         services = Services(self.settings, self.database_url, outage=self.outage)
         door = open_door(services)
@@ -86,7 +87,7 @@ def _end_with(parent: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)  # it was killed meanwhile
+            os.kill(os.getpid(), signal.SIGKILL)  # it was killed before the kernel was asked
 
 
 def serve(services: Services) -> None:
@@ -112,7 +113,8 @@ def serve(services: Services) -> None:
         log_level=LogLevels.error,
         log_dictconfig=LOGGING,
     )
-    server.serve(target_loader=WebProcess(settings, services.database_url, services.outage), wrap_loader=False)
+    served = WebProcess(settings, services.database_url, services.outage, os.getpid())
+    server.serve(target_loader=served, wrap_loader=False)
 
 
 def warn_of_spool(folder: Path) -> None:
