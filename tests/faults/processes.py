@@ -31,12 +31,17 @@ def stat(pid: int) -> list[str]:
 
 def children(pid: int) -> list[int]:
     """Give the living processes that a process started, oldest first."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        fields = stat(int(folder.name))
-        if fields and int(fields[PARENT]) == pid and fields[0] != "Z":
-            found.append(int(folder.name))
-    return sorted(found)
+    return families().get(pid, [])
+
+
+def families() -> dict[int, list[int]]:
+    """Give the living processes of this machine by the one that started them, oldest first."""
+    found: dict[int, list[int]] = {}
+    for pid in sorted(int(folder.name) for folder in Path("/proc").glob("[0-9]*")):
+        fields = stat(pid)
+        if fields and fields[0] != "Z":
+            found.setdefault(int(fields[PARENT]), []).append(pid)
+    return found
 
 
 def resident_bytes(pid: int) -> int:
@@ -124,9 +129,10 @@ class Fleet:
 
     def everything(self) -> Iterator[tuple[str, int]]:
         """Give the name and the id of every process, children included."""
+        started = families()
         for process in self.named(""):
             yield process.name, process.pid
-            for number, child in enumerate(children(process.pid)):
+            for number, child in enumerate(started.get(process.pid, [])):
                 yield f"{process.name} child {number}", child
 
     def _watch(self) -> None:
