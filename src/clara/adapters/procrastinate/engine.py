@@ -16,6 +16,7 @@ import structlog
 from procrastinate import App, JobContext, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException, ProcrastinateException
 
+from clara.adapters.procrastinate.fencing import FencedJobs
 from clara.adapters.procrastinate.opening import end_task, opened_app
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.adapters.procrastinate.retrying import Patience
@@ -123,6 +124,7 @@ class Worker:
 
     async def _work(self) -> None:
         app = await opened_app(self._url, MOST_CONNECTIONS)
+        app.job_manager = FencedJobs(app.connector, self._url, self._turns_at_once)
         _task(app, self._noted, self._clock)
         try:
             await app.open_async()

@@ -1,7 +1,8 @@
-"""The worker's own way with its jobs: ended only while they are its own, many at once; woken up without haste."""
+"""The worker's own way with its jobs: many taken at once; ended only while they are its own; woken up without haste."""
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
@@ -21,6 +22,32 @@ delete from procrastinate_jobs job
 using unnest(%(jobs)s::bigint[], %(attempts)s::integer[], %(workers)s::bigint[]) as ended (id, attempts, worker_id)
 where job.id = ended.id and job.attempts = ended.attempts and job.worker_id = ended.worker_id and job.status = 'doing'
 """
+# The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
+# Jobs of one lock follow each other by number; none has a priority. A job that another worker is taking is passed over and
+# counts as not taken, so the next one of its lock waits; the library's index on the locks of what is done refuses a second.
+_TAKE: Final = """
+with free as (
+    select id from procrastinate_jobs job
+     where status = 'todo' and queue_name = any (%(queues)s::varchar[]) and (scheduled_at is null or scheduled_at <= now())
+       and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
+       and not exists (
+           select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
+       )
+     order by priority desc, id
+     limit %(most)s
+       for update skip locked
+)
+update procrastinate_jobs job set status = 'doing', worker_id = %(worker)s
+  from free
+ where job.id = free.id
+returning job.id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
+"""
+# A worker that starts strikes out those whose heartbeat is late. One that was only slow must be on the list again, or whoever
+# looks sees nobody at work, and the next job that it takes fails.
+_BEAT: Final = """
+insert into procrastinate_workers (id, last_heartbeat) overriding system value values (%(worker)s, now())
+on conflict (id) do update set last_heartbeat = excluded.last_heartbeat
+"""
 _FINISH: Final = f"update procrastinate_jobs set status = %(status)s::procrastinate_job_status {_OWN}"  # noqa: S608
 _AGAIN: Final = (
     f"update procrastinate_jobs set status = 'todo', attempts = attempts + 1, scheduled_at = coalesce(%(at)s, now()) {_OWN}"  # noqa: S608
@@ -35,16 +62,50 @@ LISTENED_SECONDS: Final = 30.0
 
 
 class FencedJobs(JobManager):
-    """Ends and repeats the jobs of this worker; leaves alone what was given to another meanwhile."""
+    """Takes, ends and repeats the jobs of a worker that does `at_once`; leaves alone what was given to another meanwhile."""
 
-    def __init__(self, connector: BaseConnector, url: str) -> None:
+    def __init__(self, connector: BaseConnector, url: str, at_once: int = 1) -> None:
         super().__init__(connector)
         self._url = url
+        self._at_once = at_once
+        self._taken: deque[Job] = deque()
+        self._doing = 0
+        self._none_left = False  # the last look took all there were ...
+        self._told = False  # ... and others came since
         self._ended: list[Job] = []
         self._ending: asyncio.Task[None] | None = None
 
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """Give the next job, None when there is none; as many are taken at once as this worker can begin."""
+        while not self._taken:
+            if self._none_left and not self._told:
+                self._none_left = False  # who asks again, asks the database
+                return None
+            await self._take(queues, worker_id)
+        self._doing += 1
+        return self._taken.popleft()
+
+    async def _take(self, queues: Iterable[str] | None, worker_id: int) -> None:
+        self._told = False
+        most = max(1, self._at_once - self._doing)
+        asked: dict[str, Any] = {"queues": list(queues or ()), "worker": worker_id, "most": most}
+        rows = await self.connector.execute_query_all_async(_TAKE, **asked)
+        self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: job.id or 0))
+        self._none_left = len(rows) < most
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Say that the worker lives, even when another took it for dead."""
+        await self.connector.execute_query_async(_BEAT, worker=worker_id)
+
+    async def unregister_worker(self, worker_id: int) -> None:
+        """Leave, and give back what was taken and not begun."""
+        while self._taken:
+            await self._again(self._taken.popleft(), None)
+        await super().unregister_worker(worker_id)
+
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """End the job, together with those that end just now. Raises ConnectorException for all of them."""
+        self._doing -= 1
         if not delete_job:
             more = {"job": job.id, "attempts": job.attempts, "worker": job.worker_id}
             await self.connector.execute_query_async(_FINISH, status=status.value, **more)
@@ -74,6 +135,10 @@ class FencedJobs(JobManager):
     ) -> None:
         """Put the job back into the queue, for the time given."""
         del priority, queue, lock  # a turn keeps its own
+        self._doing -= 1
+        await self._again(job, retry_at)
+
+    async def _again(self, job: Job, retry_at: datetime | None) -> None:
         await self.connector.execute_query_async(_AGAIN, at=retry_at, job=job.id, attempts=job.attempts, worker=job.worker_id)
 
     async def listen_for_jobs(self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None) -> None:
@@ -94,6 +159,7 @@ class FencedJobs(JobManager):
             while True:
                 told = [notice.channel async for notice in connection.notifies(timeout=LISTENED_SECONDS, stop_after=1)]
                 if told:
+                    self._told = True
                     await on_notification(channel=told[0], notification={"type": "job_inserted", "job_id": 0})
                     await asyncio.sleep(GATHERED_SECONDS)
                 else:

@@ -7,8 +7,6 @@ import psycopg
 from procrastinate import App, PsycopgConnector
 from psycopg_pool import AsyncConnectionPool
 
-from clara.adapters.procrastinate.fencing import FencedJobs
-
 # The library's look for the next job is planned for the few jobs of a quiet hour: with 2,000 waiting it took 90 ms until the
 # server's statistics were renewed a minute later. Never sorting, it takes 1 ms with or without statistics.
 PLANNING: Final = "-c enable_sort=off"
@@ -20,7 +18,7 @@ async def opened_app(url: str, most_connections: int) -> App:
     The pool asks ever more rarely for a database that is away; whether it is back is found out here, by whoever tries again.
     """
     await (await psycopg.AsyncConnection.connect(url, connect_timeout=3)).close()
-    app = App(
+    return App(
         connector=PsycopgConnector(
             conninfo=url,
             pool_factory=_pool_without_check,
@@ -31,8 +29,6 @@ async def opened_app(url: str, most_connections: int) -> App:
             configure=_at_once,
         )
     )
-    app.job_manager = FencedJobs(app.connector, url)
-    return app
 
 
 def _pool_without_check(*, check: object, **arguments: object) -> AsyncConnectionPool[Any]:
