@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from time import sleep
 
 import pytest
 from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder
 from tests.journeys.talking import until
 
+from clara.adapters.scripted.gemini_speech import quote
 from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
@@ -257,13 +258,19 @@ def test_a_run_that_was_killed_is_taken_up(
     values = served(models, LLM_MODEL_NAME="chat", BENCH_DATA=str(data), NIM_MAX_CONCURRENT_REQUESTS=2, JUDGE_ENABLED=False)
     environment = child_environment(RAG_DB_URL=empty_url, **{name: str(value) for name, value in values.items()})
     command = [sys.executable, "-m", "clara", "bench", "run", "--out", str(out)]
+    writing = count(1)
+
+    def write(instruction: str, page: str) -> str:
+        if next(writing) == 24:
+            models.standing = ModelFault(Manner.HANG)  # so that it is still at work when it is killed
+        return quote(instruction, page)
+
+    models.write = write
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until(lambda: len(_results(out)) >= 16)
-        models.standing = ModelFault(Manner.HANG)  # so that it is still at work when it is killed
-        sleep(0.2)
         assert process.poll() is None
         os.kill(process.pid, signal.SIGKILL)
-    models.standing = None
+    models.standing, models.write = None, quote
     log = _log(out)
     assert log is not None
     done = {record.question.id for record in read_events(log).results()}
