@@ -1,6 +1,6 @@
 # Every target does its own set-up: a virtual environment in .venv with the pinned, hashed dependencies.
-# The python3 of the path, unless it was compiled without optimisation, as pyenv does when it is not told: Clara then takes half as
-# long again (docs/decisions/0035). The system's own is taken instead, where it is new enough and can make environments.
+# The python3 of the path, unless it was compiled without optimisation, as pyenv does when it is not told: the tests then take a
+# sixth longer (docs/decisions/0035). The system's own is taken instead, where it is new enough and can make environments.
 PYTHON ?= $(shell { python3 -c 'import sys, sysconfig; sys.exit("--enable-optimizations" not in str(sysconfig.get_config_var("CONFIG_ARGS")))' && echo python3 || \
 	{ /usr/bin/python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' && echo /usr/bin/python3; } || echo python3; } 2>/dev/null)
 BIN := .venv/bin
