@@ -287,7 +287,7 @@ def test_a_hanging_turn_does_not_keep_a_process_that_was_told_to_end(store: Stor
 
 
 def test_a_worker_that_was_struck_off_goes_on(store: Store, empty_url: str) -> None:
-    """One that others took for dead registers again as soon as there is something to do, and what it holds is taken again."""
+    """One that others took for dead is back by its next heartbeat, and what it held is taken again."""
     taken: list[int] = []
     release = Event()
 

@@ -23,12 +23,14 @@ using unnest(%(jobs)s::bigint[], %(attempts)s::integer[], %(workers)s::bigint[])
 where job.id = ended.id and job.attempts = ended.attempts and job.worker_id = ended.worker_id and job.status = 'doing'
 """
 # The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
-# Jobs of one lock follow each other by number; none has a priority. A job that another worker is taking is passed over and
-# counts as not taken, so the next one of its lock waits; the library's index on the locks of what is done refuses a second.
+# Jobs of one lock follow each other by number; none has a priority, which only stands here because the index begins with it. A
+# job that another worker is taking is passed over and counts as not taken, so the next one of its lock waits; the library's
+# index on the locks of what is being done would refuse a second.
 _TAKE: Final = """
 with free as (
     select id from procrastinate_jobs job
-     where status = 'todo' and queue_name = any (%(queues)s::varchar[]) and (scheduled_at is null or scheduled_at <= now())
+     where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
+       and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
        and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
        and not exists (
            select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
@@ -88,7 +90,8 @@ class FencedJobs(JobManager):
     async def _take(self, queues: Iterable[str] | None, worker_id: int) -> None:
         self._told = False
         most = max(1, self._at_once - self._doing)
-        asked: dict[str, Any] = {"queues": list(queues or ()), "worker": worker_id, "most": most}
+        named = None if queues is None else list(queues)  # None: all there are
+        asked: dict[str, Any] = {"queues": named, "worker": worker_id, "most": most}
         rows = await self.connector.execute_query_all_async(_TAKE, **asked)
         self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: job.id or 0))
         self._none_left = len(rows) < most
