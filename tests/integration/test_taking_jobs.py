@@ -1,6 +1,7 @@
 """How a worker takes its jobs: several at once, never two of a sender, and none kept that it does not begin."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -98,6 +99,29 @@ def test_what_was_not_begun_is_given_back(store: Store, empty_url: str) -> None:
             assert [job and job.id for job in taken] == [2, 3, None]
 
     asyncio.run(leaving())
+
+
+def test_one_that_is_told_to_end_while_it_joins_does_not_join(store: Store, empty_url: str) -> None:
+    """At whichever step after its connection came: one that missed it worked on for ever."""
+
+    async def joining() -> int:
+        app = await opened_app(empty_url, 1)
+        jobs = FencedJobs(app.connector, empty_url)
+        async with app.open_async():
+            for steps in itertools.count():
+                async with app.connector.pool.connection():  # type: ignore[attr-defined]  # the connector of opened_app has one
+                    joined = asyncio.create_task(jobs.register_worker())
+                    await asyncio.sleep(0.02)  # it waits for the only connection
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                told = joined.cancel()
+                await asyncio.wait([joined])
+                if not told:
+                    return steps
+                assert joined.cancelled(), steps
+        raise AssertionError
+
+    assert asyncio.run(joining()) > 5
 
 
 def test_a_worker_that_was_struck_off_is_on_the_list_again(store: Store, empty_url: str) -> None:

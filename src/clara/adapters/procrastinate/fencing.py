@@ -96,6 +96,17 @@ class FencedJobs(JobManager):
         self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: job.id or 0))
         self._none_left = len(rows) < most
 
+    async def register_worker(self) -> int:
+        """Join, unless told to end meanwhile: waiting for a connection can swallow that (asyncio.wait_for before Python 3.12).
+
+        Nothing asks again later: such a worker went on for ever. Raises CancelledError.
+        """
+        number = await super().register_worker()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError
+        return number
+
     async def update_heartbeat(self, worker_id: int) -> None:
         """Say that the worker lives, even when another took it for dead."""
         await self.connector.execute_query_async(_BEAT, worker=worker_id)
