@@ -206,6 +206,12 @@ def test_recall(services: Services, loaded: Loaded) -> None:
     assert recall(services, "cities", lambda _done, _total: None).asked == 60
 
 
+def test_recall_of_equal_passages(services: Services, loaded: Loaded) -> None:
+    """Any ten of them are the nearest ten."""
+    loaded(*({"id": f"d{number}", "title": "", "text": "the same text everywhere"} for number in range(60)))
+    assert recall(services, "cities", lambda _done, _total: None, sample=5).at_10 == 1
+
+
 @pytest.fixture(scope="module")
 def commands(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[CommandLine]:
     with database(server, templates["schema"]) as url:

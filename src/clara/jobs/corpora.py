@@ -11,7 +11,7 @@ from clara.ingestion.journey import Progress, Report, ingest
 from clara.ingestion.programs import Survey, passages_of_programs
 from clara.ingestion.reading import read_documents
 from clara.knowledge.passages import CORPUS
-from clara.retrieval.passage import Passage, Query
+from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.profile import Profile
 from clara.retrieval.standing import name_of
 
@@ -119,7 +119,10 @@ def drop(services: Services, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many of the exact nearest ten passages the approximate index gives, over a sample of a corpus."""
+    """How many of the exact nearest ten passages the approximate index gives, over a sample of a corpus.
+
+    One as near as the tenth counts as one of the ten: which of equal passages comes first says nothing about the index.
+    """
 
     asked: int
     at_10: float
@@ -135,8 +138,12 @@ def recall(services: Services, name: str, progress: Callable[[int, int], None], 
     found, wanted = 0, 0
     for number, vector in enumerate(vectors, 1):
         query = Query("", name, limit=10, vector=tuple(vector))
-        exact = {hit.passage.id for hit in index.search(replace(query, exact=True), vector)}
+        exact = _cosines(index.search(replace(query, exact=True), vector))
         wanted += len(exact)
-        found += len(exact & {hit.passage.id for hit in index.search(query, vector)})
+        found += sum(cosine >= min(exact) for cosine in _cosines(index.search(query, vector)))
         progress(number, len(vectors))
     return Recall(len(vectors), found / wanted if wanted else 0.0)
+
+
+def _cosines(hits: Sequence[Hit]) -> list[float]:
+    return [hit.cosine for hit in hits if hit.cosine is not None]
