@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import random
 from collections import deque
 from collections.abc import Iterable
 from datetime import datetime
@@ -54,11 +55,13 @@ _FINISH: Final = f"update procrastinate_jobs set status = %(status)s::procrastin
 _AGAIN: Final = (
     f"update procrastinate_jobs set status = 'todo', attempts = attempts + 1, scheduled_at = coalesce(%(at)s, now()) {_OWN}"  # noqa: S608
 )
-# After a wake-up the next ones are gathered for so long. Each costs the worker a look for jobs: at 80 messages a second, looks
-# that came back with nothing and their notifications took a fifth of its time.
-GATHERED_SECONDS: Final = 0.02
+# After a wake-up the next ones are gathered for about so long, each time another: a notification reaches every worker, and
+# workers that gather in step look in step, all but one of them in vain. At 50 messages a second and two workers, .05 s and
+# chance instead of .02 s in step took .8 of the workers' processor time (44.7 -> 36.2 % of a processor, PostgreSQL's 31.5 ->
+# 28.5 %; medians in turns) and left the time to a reply as it was.
+GATHERED_SECONDS: Final = 0.05
 # Jobs that end within so long of each other are ended by one statement.
-ENDING_SECONDS: Final = 0.01
+ENDING_SECONDS: Final = 0.02
 # So often a silent connection is asked whether it is still there.
 LISTENED_SECONDS: Final = 30.0
 
@@ -175,6 +178,6 @@ class FencedJobs(JobManager):
                 if told:
                     self._told = True
                     await on_notification(channel=told[0], notification={"type": "job_inserted", "job_id": 0})
-                    await asyncio.sleep(GATHERED_SECONDS)
+                    await asyncio.sleep(GATHERED_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311  nothing secret
                 else:
                     await connection.execute("select 1")
