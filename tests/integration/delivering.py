@@ -39,6 +39,11 @@ EARLIER_SENT = """
     provider_sid = :provider_sid where outbox.id = :id
 """
 EARLIER_REFUSED = "update outbox set updated_at = now(), status = 'failed', error_code = :code where outbox.id = :id"
+# A server that ends the connection in the middle of a statement.
+CUT = """
+create function cut() returns trigger language plpgsql as
+$$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$
+"""
 T = TypeVar("T")
 TURN = Kind(QUEUE, TASK)
 

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy.exc import DBAPIError
 from tests.integration.delivering import (
+    CUT,
     INCOMING,
     KEY,
     OTHER_KEY,
@@ -40,10 +40,6 @@ from clara.delivery.turns import WINDOW_SECONDS
 SOURCE = Citation("C1", "p", "nie", "plazos", "https://x", "2026-08")
 CITED = Reply("con fuente", ReplyStatus.ANSWERED, "es", "pgvector", (SOURCE,))
 # Ends the connection that meets it.
-CUT = """
-create function cut() returns trigger language plpgsql as
-$$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$
-"""
 WORKERS = 8
 WAITING = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 Late = Callable[[Store, Case, Outgoing], None]
@@ -79,7 +75,7 @@ def test_a_message_that_comes_on_many_connections_is_stored_once(store: Store) -
 
 def test_no_job_no_message(store: Store) -> None:
     """When the job cannot be queued, the message is not stored either, and can be sent again."""
-    with pytest.raises(DBAPIError):
+    with pytest.raises(psycopg.errors.StringDataRightTruncation):
         store.inbox(Kind("q" * 200, TASK)).accept(INCOMING)  # longer than the job engine's column
     assert store.rows("select count(*) from inbox") == [(0,)]
     assert store.inbox().accept(INCOMING)

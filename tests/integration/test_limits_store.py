@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 from sqlalchemy import Connection, Engine, text
 
+from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.engine import open_engine
 from clara.adapters.postgres.usage import Kind, PostgresBudget, purge, take_in
 from clara.adapters.procrastinate.engine import QUEUE, TASK
@@ -33,21 +36,32 @@ def engine(empty_url: str) -> Iterator[Engine]:
     made.dispose()
 
 
-def stored(connection: Connection, sender: str, limits: Limits, received_at: datetime | None = MOMENT) -> Admission:
-    """Take a new message in on a connection."""
+class Held(AtOnce):
+    """Statements in a transaction that stays open."""
+
+    def __init__(self, engine: Engine, connection: Connection) -> None:
+        super().__init__(engine)
+        self._connection: Any = connection.connection.driver_connection
+
+    @contextmanager
+    def _lent(self) -> Iterator[psycopg.Connection[Any]]:
+        yield self._connection
+
+
+def stored(statements: AtOnce, sender: str, limits: Limits, received_at: datetime | None = MOMENT) -> Admission:
+    """Take a new message in."""
     message = {
         "message_sid": uuid4().hex, "channel": "whatsapp", "pseudonym": sender, "address": b"", "body": "hola",
         "media_types": [], "recordings": [], "received_at": received_at,
     }  # fmt: skip
-    admission = take_in(connection, message, limits, Kind(QUEUE, TASK))
+    admission = take_in(statements, message, limits, Kind(QUEUE, TASK))
     assert admission is not None
     return admission
 
 
 def receive(engine: Engine, sender: str, limits: Limits, received_at: datetime | None = MOMENT) -> Admission:
     """Take a new message in as the inbox does."""
-    with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-        return stored(connection, sender, limits, received_at)
+    return stored(AtOnce(engine), sender, limits, received_at)
 
 
 def used(engine: Engine, scope: str) -> int:
@@ -197,19 +211,19 @@ def test_earlier_windows_do_not_count(engine: Engine) -> None:
 
 def test_what_is_undone_is_not_counted(engine: Engine) -> None:
     """A message whose transaction fails takes no part of any limit."""
-    with engine.connect() as connection:
-        stored(connection, ANA, WIDE)
-        connection.rollback()
+    with engine.connect() as connection, connection.begin() as undone:
+        stored(Held(engine, connection), ANA, WIDE)
+        undone.rollback()
     assert used(engine, f"sender_minute:{ANA}") == used(engine, "everyone_day") == 0
 
 
 def test_another_sender_does_not_wait(engine: Engine) -> None:
     """While one message is being stored, messages of others are counted."""
     with engine.begin() as held:
-        stored(held, ANA, WIDE)
+        stored(Held(engine, held), ANA, WIDE)
         with engine.begin() as other:
             other.execute(text("set local lock_timeout = '2s'"))
-            assert stored(other, EVA, WIDE) == Admission()
+            assert stored(Held(engine, other), EVA, WIDE) == Admission()
     assert used(engine, "everyone_day") == 2
 
 
@@ -245,7 +259,7 @@ def test_purging_keeps_what_is_counted_in(engine: Engine) -> None:
     receive(engine, ANA, WIDE, datetime.now(UTC) - DAY)
     receive(engine, ANA, WIDE, None)
     with engine.begin() as held:
-        stored(held, ANA, WIDE)
+        stored(Held(engine, held), ANA, WIDE)
         purge(engine)
     assert used(engine, f"sender_minute:{ANA}") == 4
     assert purge(engine) >= 2

@@ -10,10 +10,10 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import Engine, Row, select
 
+from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.search import storable
-from clara.adapters.postgres.sql import statement
 from clara.conversation.message import Act, Past, Reply, ReplyStatus
 from clara.delivery.address import open_address
 from clara.delivery.message import Case, Incoming, Limit, Outgoing, StoredTurn
@@ -76,14 +76,14 @@ class PostgresDesk:
     """Implements delivery's Desk. Every method is one statement, and commits with it: one trip instead of three."""
 
     def __init__(self, engine: Engine, sealer: Sealer) -> None:
-        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._engine = engine
+        self._at_once = AtOnce(engine)
         self._sealer = sealer
 
     def begin(self, inbox_id: int) -> Case | None:
         """Begin the turn under a new fence; None when the message was erased."""
-        with outages(), self._at_once.connect() as connection:
-            begun = connection.execute(statement("begin_turn"), {"id": inbox_id, **BEGINNING})
-            row = begun.one_or_none()
+        with outages():
+            row = self._at_once.row("begin_turn", {"id": inbox_id, **BEGINNING})
         if row is None:
             return None
         return Case(
@@ -117,8 +117,8 @@ class PostgresDesk:
         }
         name = "record_erasure" if reply.act is Act.ERASE else "record_reply"
         told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply) | {"claimed": claimed}
-        with outages(), self._at_once.connect() as connection:
-            row = connection.execute(statement(name), told).one_or_none()
+        with outages():
+            row = self._at_once.row(name, told)
         if row is None:
             raise SupersededError
         return self._claimed(row, told["bodies"][0]) if claimed and row.id is not None else None
@@ -134,7 +134,7 @@ class PostgresDesk:
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a recorded turn with the message that it answered; None when there is none."""
         wanted = select(turns, inbox.c.body).join(inbox, inbox.c.id == turns.c.inbox_id).where(turns.c.inbox_id == inbox_id)
-        with outages(), self._at_once.connect() as connection:
+        with outages(), self._engine.connect() as connection:
             row = connection.execute(wanted).one_or_none()
         if row is None:
             return None
@@ -143,8 +143,8 @@ class PostgresDesk:
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         """Give the parts that still have to be sent, in order. Raises UnsealableError when the address cannot be read."""
-        with outages(), self._at_once.connect() as connection:
-            rows = connection.execute(statement("waiting_parts"), {"id": case.inbox_id}).all()
+        with outages():
+            rows = self._at_once.rows("waiting_parts", {"id": case.inbox_id})
         return [self._outgoing(row, case) for row in rows]
 
     def _outgoing(self, row: Row[Any], case: Case) -> Outgoing:
@@ -184,13 +184,13 @@ class PostgresDesk:
         """Give those of the channel's ids that no reply is recorded under, in the same order."""
         if not sids:
             return ()
-        with outages(), self._at_once.connect() as connection:
-            return connection.scalars(statement("unrecorded_sids"), {"sids": list(sids), "part": outgoing.id}).all()
+        with outages():
+            return [row.sid for row in self._at_once.rows("unrecorded_sids", {"sids": list(sids), "part": outgoing.id})]
 
     def _write(self, name: str, outgoing: Outgoing, **told: str | int | None) -> bool:
         """Run a named statement on one part; give whether it changed it."""
-        with outages(), self._at_once.connect() as connection:
-            return bool(connection.execute(statement(name), {"part": outgoing.id, **told}).rowcount)
+        with outages():
+            return bool(self._at_once.changed(name, {"part": outgoing.id, **told}))
 
 
 def _incoming(row: Row[Any]) -> Incoming:

@@ -128,28 +128,34 @@ def is_outage(error: BaseException) -> bool:
     """Whether the error says that the server is away, not that the statement is wrong."""
     if isinstance(error, PoolTimeoutError):
         return True
-    if not isinstance(error, DBAPIError):
+    if not isinstance(error, (DBAPIError, psycopg.Error)):
         return False
-    state: Any = getattr(error.orig, "sqlstate", None)
+    state: Any = getattr(_cause(error), "sqlstate", None)
     # 42P01 no such table: the schema is not there yet
     # 08 connection, 53 resources, 57 operator intervention (shutdown, time-out), 58 system error; no state: no server
-    return error.connection_invalidated or state in {None, "42P01"} or str(state)[:2] in {"08", "53", "57", "58"}
+    broken = isinstance(error, DBAPIError) and error.connection_invalidated
+    return broken or state in {None, "42P01"} or str(state)[:2] in {"08", "53", "57", "58"}
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the driver's outages into DatabaseUnavailableError; let mistakes through."""
+    """Turn the outages that SQLAlchemy or the driver tell of into DatabaseUnavailableError; let mistakes through."""
     try:
         yield
-    except (DBAPIError, PoolTimeoutError) as error:
+    except (DBAPIError, PoolTimeoutError, psycopg.Error) as error:
         if is_outage(error):
             raise DatabaseUnavailableError(_described(error)) from error
         raise
 
 
+def _cause(error: BaseException) -> BaseException | None:
+    """Give the driver's error, None when there is none behind it."""
+    return error if isinstance(error, psycopg.Error) else getattr(error, "orig", None)
+
+
 def _described(error: Exception) -> str:
     """Say what happened without repeating a statement, which may hold what a person wrote."""
-    cause: Any = getattr(error, "orig", None)
+    cause = _cause(error)
     state = getattr(cause, "sqlstate", None)
     if state is None and cause is not None and str(cause):
         return f"PostgreSQL does not answer ({str(cause).splitlines()[0]}). Start it, or check RAG_DB_URL."

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
+from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
@@ -31,7 +32,7 @@ class PostgresInbox:
 
     def __init__(self, engine: Engine, key: str, sealer: Sealer, kind: Kind, limits: Limits | None = None) -> None:
         self._engine = engine
-        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._at_once = AtOnce(engine)
         self._key = key
         self._sealer = sealer
         self._kind = kind
@@ -44,8 +45,8 @@ class PostgresInbox:
         """
         name = pseudonym(self._key, incoming.sender)
         row = self._row(incoming, name)
-        with outages(), self._at_once.connect() as connection:
-            return take_in(connection, row, self._limits, self._kind) is not None
+        with outages():
+            return take_in(self._at_once, row, self._limits, self._kind) is not None
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
         stored = replace(

@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final
 
+import psycopg
 import structlog
 from sqlalchemy import Connection, Engine, Row, and_, bindparam, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.desk import lock_of, outages
 from clara.adapters.postgres.inbox import Schedule
 from clara.adapters.postgres.schema import inbox, outbox
 from clara.adapters.postgres.search import storable
-from clara.adapters.postgres.sql import statement
 from clara.delivery.message import Report
 from clara.delivery.reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
 from clara.delivery.turns import WINDOW_SECONDS
@@ -52,7 +53,7 @@ class PostgresReports:
 
     def __init__(self, engine: Engine, schedule: Schedule, for_the_rate: Callable[[str | None], bool]) -> None:
         self._engine = engine
-        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._at_once = AtOnce(engine)
         self._schedule = schedule
         self._for_the_rate = for_the_rate
         self._asked: deque[_Asked] = deque()
@@ -103,9 +104,9 @@ class PostgresReports:
             "progress": list(PROGRESS),
         }
         try:
-            with outages(), self._at_once.connect() as connection:
-                return {reports[number] for number in connection.scalars(statement("forward_reports"), told)}
-        except IntegrityError:  # another part is recorded under one of the ids
+            with outages():
+                return {reports[row.id] for row in self._at_once.rows("forward_reports", told)}
+        except psycopg.IntegrityError:  # another part is recorded under one of the ids
             return ()
 
     def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
+from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.sql import statement
 from clara.delivery.limits import Admission, Counts, Limits, admit, reached
@@ -29,7 +30,7 @@ class Kind:
     task: str
 
 
-def take_in(connection: Connection, message: Mapping[str, Any], limits: Limits | None, kind: Kind) -> Admission | None:
+def take_in(at_once: AtOnce, message: Mapping[str, Any], limits: Limits | None, kind: Kind) -> Admission | None:
     """Store a message, count it and schedule its turn, or its notice; None when it was known. `limits` None: there are none.
 
     One statement. A message over a limit takes a second one: where each commits by itself and the process dies between them,
@@ -38,7 +39,7 @@ def take_in(connection: Connection, message: Mapping[str, Any], limits: Limits |
     """
     job = {"queue": kind.queue, "task": kind.task, "pseudonym": message["pseudonym"]}
     asked = {**message, **job, **asdict(limits or NO_LIMITS), "counted": limits is not None, "shards": SHARDS}
-    row = connection.execute(statement("accept_message"), asked).one_or_none()
+    row = at_once.row("accept_message", asked)
     if row is None:
         return None
     if limits is None or row.scheduled:
@@ -49,7 +50,7 @@ def take_in(connection: Connection, message: Mapping[str, Any], limits: Limits |
         return Admission()
     window = row.minute if limit in _BY_MINUTE else row.day
     refusal = {"id": row.id, **job, "over_limit": limit.value, "window_start": window}
-    refused = connection.execute(statement("refuse_message"), refusal).one()
+    (refused,) = at_once.rows("refuse_message", refusal)
     return admit(replace(counts, refused=refused.used), limits)
 
 
@@ -75,13 +76,13 @@ class PostgresAllowance:
     """Implements the guards' Allowance: so many calls of a provider a day, counted for all processes together."""
 
     def __init__(self, engine: Engine, provider: str, per_day: int) -> None:
-        self._at_once = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._at_once = AtOnce(engine)
         self._asked = {"scope": f"calls:{provider}", "per_day": per_day}
 
     def spend(self) -> bool:
         """Take one of the day's calls; False when none is left. Raises StoreUnavailableError."""
-        with outages(), self._at_once.connect() as connection:
-            return connection.execute(statement("spend_call"), self._asked).scalar() is not None
+        with outages():
+            return self._at_once.row("spend_call", self._asked) is not None
 
 
 def purge(engine: Engine) -> int:
