@@ -15,7 +15,7 @@ from clara.bootstrap import Services
 from clara.jobs.outcome import Outcome
 from clara.jobs.watching import Chosen, Means, check
 
-QUICK = Pace(exchange_seconds=0.3, pause_seconds=0, retry_seconds=0, tries=2)
+QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)
 TODAY = date(2026, 7, 10)  # a Friday
 DECREE, INCOME = "BOE-A-2024-24099", "BOE-A-2021-21007"
 
