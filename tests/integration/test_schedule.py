@@ -233,18 +233,26 @@ def test_the_status_of_the_command_is_known(empty_url: str, arguments: tuple[str
 
 
 def test_a_job_has_less_claim_to_the_machine(unused_port: int) -> None:
-    """Its process is niced, and the first to go when memory runs out."""
+    """It is niced, and its session where time is shared by sessions; it is the first to go when memory runs out."""
     stopped = Event()
     words = ("scheduled", "stand-in", str(unused_port))
-    looked: list[tuple[int, str]] = []
+    looked: list[tuple[int, str, bool]] = []
+
+    def session_is_niced(pid: int) -> bool:
+        shared = Path(f"/proc/{pid}/autogroup")
+        return not shared.exists() or shared.read_text().split()[-1] == "10"
 
     def look() -> None:
         def ready() -> bool:
             looked.extend(
-                (os.getpriority(os.PRIO_PROCESS, pid), Path(f"/proc/{pid}/oom_score_adj").read_text().strip())
+                (
+                    os.getpriority(os.PRIO_PROCESS, pid),
+                    Path(f"/proc/{pid}/oom_score_adj").read_text().strip(),
+                    session_is_niced(pid),
+                )
                 for pid in running(*words)
             )
-            return bool(looked) and looked[-1] == (own, "800")
+            return bool(looked) and looked[-1] == (own, "800", True)
 
         until(ready)
         stopped.set()

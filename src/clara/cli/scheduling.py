@@ -20,6 +20,9 @@ def scheduled(context: click.Context, arguments: tuple[str, ...]) -> None:
     from clara.jobs.children import end_with_parent
 
     os.nice(NICENESS)
+    # Where the kernel shares out time by sessions, and this one has its own, only this counts beside the others.
+    with suppress(OSError):  # a Linux without autogroups, or no Linux
+        Path("/proc/self/autogroup").write_text(str(NICENESS))
     with suppress(OSError):  # Linux only
         Path("/proc/self/oom_score_adj").write_text(EXPENDABLE)
     end_with_parent()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -10,6 +10,9 @@ from psycopg.rows import namedtuple_row
 from sqlalchemy import Engine
 
 from clara.adapters.postgres.sql import statement
+
+# A named tuple. What its columns are is the statement's.
+Row: TypeAlias = Any
 
 
 class AtOnce:
@@ -24,12 +27,12 @@ class AtOnce:
         self._engine = engine
         self._sources: dict[str, str] = {}
 
-    def rows(self, name: str, values: Mapping[str, Any]) -> list[Any]:
+    def rows(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         """Give what the statement gives, each row with its columns as attributes."""
         with self._lent() as connection, connection.cursor(row_factory=namedtuple_row) as cursor:
             return cursor.execute(self._source(name), values).fetchall()
 
-    def row(self, name: str, values: Mapping[str, Any]) -> Any | None:  # noqa: ANN401  its columns are the statement's
+    def row(self, name: str, values: Mapping[str, Any]) -> Row | None:
         """Give the only row, or None."""
         return next(iter(self.rows(name, values)), None)
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Engine, Row, select
+from sqlalchemy import Engine, select
 
-from clara.adapters.postgres.at_once import AtOnce
+from clara.adapters.postgres.at_once import AtOnce, Row
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.search import storable
@@ -123,7 +123,7 @@ class PostgresDesk:
             raise SupersededError
         return self._claimed(row, told["bodies"][0]) if claimed and row.id is not None else None
 
-    def _claimed(self, row: Row[Any], body: str) -> Outgoing:
+    def _claimed(self, row: Row, body: str) -> Outgoing:
         try:
             person, ours = self._ends(row)
         except UnsealableError:  # the right key may come back
@@ -147,7 +147,7 @@ class PostgresDesk:
             rows = self._at_once.rows("waiting_parts", {"id": case.inbox_id})
         return [self._outgoing(row, case) for row in rows]
 
-    def _outgoing(self, row: Row[Any], case: Case) -> Outgoing:
+    def _outgoing(self, row: Row, case: Case) -> Outgoing:
         try:
             person, ours = self._ends(row)
         except UnsealableError:
@@ -157,7 +157,7 @@ class PostgresDesk:
         hold = RESEND_AFTER_SECONDS * 2 ** (row.resends - 1) - row.settled_for if row.resends else 0.0
         return Outgoing(row.id, ours, person, row.body, row.part, row.attempts, row.uncertain_for, max(hold, 0.0))
 
-    def _ends(self, row: Row[Any]) -> tuple[str, str]:
+    def _ends(self, row: Row) -> tuple[str, str]:
         if row.address is not None:
             return open_address(bytes(row.address), row.message_sid, self._sealer)
         return row.sender or ERASED, row.recipient or ERASED  # the previous release wrote it, and no worker has sealed it yet
@@ -193,7 +193,7 @@ class PostgresDesk:
             return bool(self._at_once.changed(name, {"part": outgoing.id, **told}))
 
 
-def _incoming(row: Row[Any]) -> Incoming:
+def _incoming(row: Row) -> Incoming:
     """Give the message without its ends: they are opened only to send."""
     kinds, recordings = tuple(row.media_types), tuple(row.recordings)
     return Incoming(row.message_sid, row.channel, "", "", row.body, kinds, row.received_at, recordings)
