@@ -22,6 +22,9 @@ LEASE_SECONDS: Final = 1.0
 # ... and is looked for at the channel no sooner than so long after it. The difference is what the network and the channel's
 # list may lag: docs/operations.md says what happens when they lag longer.
 SETTLED_SECONDS: Final = 3.0
+# A channel that is slow to give its list may be as slow with the request itself: it is believed only when the try is older
+# than so many times what the list took. Seen on a machine at a standstill, where a request lay unread for ten seconds.
+LIST_TIMES: Final = 5.0
 # The channel's clock may differ from the database's by so much when a message is looked for.
 CLOCKS_DIFFER_SECONDS: Final = 60.0
 
@@ -97,14 +100,19 @@ def _found(outgoing: Outgoing, uncertain_for: float, clerk: Clerk) -> bool:
     """Look for an earlier try at the channel, and record what it took. Raises UnsettledError while it is too early to tell."""
     if uncertain_for < SETTLED_SECONDS:
         raise UnsettledError("the outcome of a try to send is not known yet", SETTLED_SECONDS - uncertain_for)
+    asked = clerk.now()
+    listed = clerk.sender.taken(outgoing)
+    enough = LIST_TIMES * (clerk.now() - asked)
     same = [
         taken.sid
-        for taken in reversed(clerk.sender.taken(outgoing))
+        for taken in reversed(listed)
         if _words(taken.text) == _words(outgoing.text) and taken.age < uncertain_for + CLOCKS_DIFFER_SECONDS
     ]
     ours = clerk.desk.unrecorded(outgoing, same)
     if ours:
         clerk.desk.sent(outgoing, ours[0])
+    elif uncertain_for < enough:
+        raise UnsettledError("the channel is too slow to be believed yet", enough - uncertain_for)
     return bool(ours)
 
 

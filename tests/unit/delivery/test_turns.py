@@ -17,6 +17,7 @@ from clara.delivery.ports import (
 from clara.delivery.turns import (
     CLOCKS_DIFFER_SECONDS,
     LEASE_SECONDS,
+    LIST_TIMES,
     SETTLED_SECONDS,
     WINDOW_CLOSED,
     WINDOW_SECONDS,
@@ -128,6 +129,7 @@ class MemoryChannel:
     before_asking: Callable[[], None] = lambda: None
     asked: list[bool] = field(default_factory=list)
     looked: int = 0
+    list_takes: float = 0.0
 
     def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
         assert (outgoing.sender, outgoing.recipient) == (OURS, PERSON)
@@ -144,6 +146,7 @@ class MemoryChannel:
 
     def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
         self.looked += 1
+        self.desk.clock += self.list_takes
         return [Taken(sid, text, 0.0) for sid, text in reversed(self.out)] + self.earlier
 
     @property
@@ -257,6 +260,28 @@ def test_a_try_that_is_too_young_is_waited_for(at: Setting, since: float) -> Non
         at.take()
     assert raised.value.wait == pytest.approx(SETTLED_SECONDS - since)
     assert (at.channel.looked, len(at.channel.out)) == (0, 1)
+
+
+def test_a_slow_channel_is_not_believed_at_once(at: Setting) -> None:
+    """Where the list takes long, the request itself may still be on its way: waited for in proportion, and then sent."""
+    at.channel.script = [(LOST, False)]
+    at.channel.list_takes = 2.0
+    with pytest.raises(LostAnswerError):
+        at.take()
+    at.desk.clock += SETTLED_SECONDS
+    with pytest.raises(UnsettledError) as raised:
+        at.take()
+    assert (raised.value.wait, at.channel.out) == (2.0 * LIST_TIMES - SETTLED_SECONDS, [])
+    at.desk.clock += raised.value.wait
+    assert (at.take(), at.channel.texts) == ("sent", [SHORT])
+
+
+def test_a_slow_channel_that_shows_the_try_is_believed(at: Setting) -> None:
+    """What is in the list was taken, however long the list took."""
+    at.channel.script = [(LOST, True)]
+    at.channel.list_takes = 2.0
+    assert at.take_until_done() == ["LostAnswerError", "found sent"]
+    assert at.channel.texts == [SHORT]
 
 
 @pytest.mark.parametrize(
