@@ -15,7 +15,7 @@ from tests.faults import evidence
 from tests.faults.database import Database
 from tests.faults.performing import Performance
 from tests.faults.plan import Shape, plan_messages
-from tests.faults.processes import Fleet, children, cpu_seconds, resident_bytes
+from tests.faults.processes import Fleet, children, cpu_seconds, resident_bytes, stolen_seconds
 from tests.faults.report import Finding, finding, table, write
 from tests.faults.run import OUT, progress
 from tests.faults.scenarios import Scenario
@@ -75,6 +75,8 @@ class Watch:
             # Its processes share most of their memory, so the sum would mean nothing.
             self._seen("PostgreSQL", 0, sum(cpu_seconds(pid) for pid in (server, *children(server))))
             self._seen("this driver", resident_bytes(os.getpid()), cpu_seconds(os.getpid()))
+            # What they take explains a minute that did not hold, and a figure without it is worth little.
+            self._seen("other machines", 0, stolen_seconds())
 
     def _seen(self, name: str, memory: int, seconds: float) -> None:
         self.samples.setdefault(name, []).append((monotonic(), memory, seconds))

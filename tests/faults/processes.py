@@ -19,6 +19,7 @@ PAUSE_SECONDS: Final = 0.5
 PAGE_BYTES: Final = 4096
 TICKS: Final = 100.0  # a second of processor time, on every Linux there is
 PARENT, USER, SYSTEM, RESIDENT = 1, 11, 12, 21  # fields of /proc/<pid>/stat after the name
+STOLEN: Final = 8  # field of the first line of /proc/stat
 
 
 def stat(pid: int) -> list[str]:
@@ -54,6 +55,12 @@ def cpu_seconds(pid: int) -> float:
     """Give the processor time that a process has used."""
     fields = stat(pid)
     return (int(fields[USER]) + int(fields[SYSTEM])) / TICKS if fields else 0.0
+
+
+def stolen_seconds() -> float:
+    """Give the processor time that this machine wanted while others on the same hardware had it, of all processors together."""
+    total = (Path("/proc") / "stat").read_text().splitlines()[0].split()
+    return int(total[STOLEN]) / TICKS
 
 
 @dataclass(slots=True)
