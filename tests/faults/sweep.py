@@ -28,7 +28,8 @@ from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import FileSpool
 from clara.delivery.message import Incoming, Report
-from clara.delivery.receiving import CONTEXT, written
+from clara.delivery.moving import CONTEXT
+from clara.delivery.records import written
 from clara.delivery.turns import take_turn
 
 OURS: Final = "whatsapp:+15555550100"

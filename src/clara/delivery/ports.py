@@ -86,8 +86,8 @@ class Spool(Protocol):
         """Count the records that wait."""
         ...
 
-    def drain(self, take: Callable[[bytes], None]) -> int:
-        """Hand over the records in order, each until `take` returns; give how many went. What `take` raises ends it there."""
+    def drain(self, take: Callable[[Sequence[bytes]], None]) -> int:
+        """Hand over the records in order, some at a time; give how many went. What `take` raises ends it before those."""
         ...
 
 

@@ -4,9 +4,8 @@ What was acknowledged first enters the store first: from the moment that somethi
 and the way back is opened only when nothing waits and nothing is being appended.
 """
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Condition, Event, Lock, Thread
 from typing import Final
@@ -15,6 +14,7 @@ import structlog
 
 from clara.delivery.hands import Call, Hands
 from clara.delivery.message import Incoming, Report
+from clara.delivery.moving import CONTEXT, Mover
 from clara.delivery.ports import (
     DeliveryReports,
     Inbox,
@@ -23,26 +23,19 @@ from clara.delivery.ports import (
     SpoolFullError,
     SpoolUnavailableError,
     StoreUnavailableError,
-    UnsealableError,
 )
+from clara.delivery.records import written
 
 # Twilio reads for 15 s; our goal is to acknowledge within 1 s with the database down, and the spool needs some of that.
 PATIENCE_SECONDS: Final = 0.8
-# A record that waits already may take longer, but no call may keep the others in the spool for ever.
-DRAIN_PATIENCE_SECONDS: Final = 3.0
 # As many as the web server has threads: more would never work at the same time.
 HANDS: Final = 8
-# So that calls which hang do not stop the next look at the store.
-DRAINING_HANDS: Final = 4
-# A record that is refused may have met a deadlock or another accident of the moment.
-TRIES: Final = 3
 DRAIN_EVERY_SECONDS: Final = 0.25
-# When no more than so many were left, the door is held while the last ones go in: at 2.5 ms each that takes 40 ms.
+# When no more than so many were left, the door is held while the last ones go in, which takes some 20 ms.
 LAST_ONES: Final = 16
 # So long new ones wait at the held door; then they go to the spool, and the way back is opened another time.
 HOLD_SECONDS: Final = 0.15
 STOP_SECONDS: Final = 1.0
-CONTEXT: Final = "spool"
 log = structlog.get_logger()
 
 
@@ -78,10 +71,9 @@ class SpoolingInbox:
         self._reports = reports
         self._spool = spool
         self._sealer = sealer
-        self._on_bad = on_bad
         self._timing = timing
         self._hands = Hands(HANDS)
-        self._draining_hands = Hands(DRAINING_HANDS)
+        self._mover = Mover(inbox, reports, sealer, on_bad)
         self._draining = Lock()
         self._door = Condition()  # for the three fields below: together they say where the next one goes
         self._spooling = spool.waiting() > 0
@@ -110,17 +102,18 @@ class SpoolingInbox:
         """
         moved = 0
 
-        def move(record: bytes) -> None:
+        def move(records: Sequence[bytes]) -> None:
             nonlocal moved
             if not going():
                 raise _StoppedError
-            self._move(record)
-            moved += 1
+            self._mover.move(records)
+            moved += len(records)
+            self._reachable = True
 
         with self._draining:
             try:
                 if self._spooling:
-                    self._draining_hands.result(probe, DRAIN_PATIENCE_SECONDS)
+                    self._mover.call(probe)
                     self._reachable = True
                 while self._spool.drain(move) > LAST_ONES:
                     pass  # what came meanwhile
@@ -137,7 +130,7 @@ class SpoolingInbox:
     def close(self) -> None:
         """Let the threads end."""
         self._hands.close()
-        self._draining_hands.close()
+        self._mover.close()
 
     def _keep(self, item: Incoming | Report) -> bool:
         if self._enters_directly():
@@ -173,7 +166,7 @@ class SpoolingInbox:
         if left:
             log.warning("store is away", reason=str(error))
 
-    def _go_back(self, move: Callable[[bytes], None]) -> None:
+    def _go_back(self, move: Callable[[Sequence[bytes]], None]) -> None:
         """Open the direct way again if nothing is before it.
 
         New ones are held for a moment meanwhile: or on a busy day, with a slow disk, somebody would always be appending.
@@ -192,26 +185,6 @@ class SpoolingInbox:
                 self._door.notify_all()
         if back:
             log.info("store is back")
-
-    def _move(self, record: bytes) -> None:
-        try:
-            item = read(self._sealer.open(record, CONTEXT))
-        except (UnsealableError, ValueError, LookupError, TypeError) as error:
-            self._set_aside(record, error)
-            return
-        for _ in range(TRIES):
-            call = self._draining_hands.make(lambda: self._store(item), DRAIN_PATIENCE_SECONDS)
-            if call.error is None:
-                return
-            if isinstance(call.error, StoreUnavailableError):
-                raise call.error
-            refusal = call.error
-        self._set_aside(record, refusal)
-
-    def _set_aside(self, record: bytes, error: Exception) -> None:
-        self._on_bad(record)
-        # Not the error's own text: it may hold what a person wrote.
-        log.error("message set aside", reason=type(error).__name__)
 
 
 class Drainer:
@@ -246,23 +219,3 @@ class Drainer:
             told = repr(call.error)
             if self._stopped.wait(self._every):
                 return
-
-
-def written(item: Incoming | Report, now: Callable[[], datetime]) -> bytes:
-    """Write a message or a report down; a message that does not say when it was received was received now."""
-    fields = asdict(item)
-    if isinstance(item, Incoming):
-        fields["received_at"] = (item.received_at or now()).astimezone(UTC).isoformat()
-    return json.dumps({"kind": type(item).__name__, "fields": fields}).encode()
-
-
-def read(record: bytes) -> Incoming | Report:
-    """Read what was written. Raises ValueError, LookupError or TypeError when it is something else."""
-    document = json.loads(record)
-    fields = document["fields"]
-    if document["kind"] == Report.__name__:
-        return Report(**fields)
-    received, kinds = datetime.fromisoformat(fields.pop("received_at")), tuple(fields.pop("media_types"))
-    # The previous release's records name no recordings; what a later release adds is left out.
-    recordings = tuple(fields.pop("recordings", ()))
-    return Incoming(**fields, media_types=kinds, received_at=received, recordings=recordings)

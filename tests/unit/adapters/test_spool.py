@@ -5,7 +5,7 @@ import random
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
 from clara.adapters.spool.frames import framed
-from clara.adapters.spool.spool import FileSpool
+from clara.adapters.spool.spool import TOGETHER, FileSpool
 from clara.delivery.ports import SpoolFullError, SpoolUnavailableError
 from clara.settings import child_environment
 
@@ -72,7 +72,7 @@ def process(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
 
 def drained(spool: FileSpool) -> list[bytes]:
     gone: list[bytes] = []
-    assert spool.drain(gone.append) == len(gone)
+    assert spool.drain(gone.extend) == len(gone)
     return gone
 
 
@@ -109,21 +109,21 @@ def test_nobody_else_may_read_it(tmp_path: Path):
 
 
 def test_what_take_raises_ends_the_draining_there(tmp_path: Path):
-    """The record that was not taken comes first the next time."""
-    spool = FileSpool(tmp_path, PLENTY)
-    for record in numbered(5):
+    """They come so many at a time; those that were not taken come first the next time."""
+    spool, count = FileSpool(tmp_path, PLENTY), 2 * TOGETHER + 3
+    for record in numbered(count):
         spool.append(record)
-    gone: list[bytes] = []
+    gone: list[list[bytes]] = []
 
-    def take(record: bytes) -> None:
-        if len(gone) == 2:
+    def take(records: Sequence[bytes]) -> None:
+        if len(gone) == 1:
             raise ArithmeticError
-        gone.append(record)
+        gone.append(list(records))
 
     with pytest.raises(ArithmeticError):
         spool.drain(take)
-    assert spool.waiting() == 3
-    assert gone + drained(spool) == numbered(5)
+    assert (gone, spool.waiting()) == ([numbered(TOGETHER)], count - TOGETHER)
+    assert gone[0] + drained(spool) == numbered(count)
 
 
 @pytest.mark.parametrize("file_bytes", [100, 1024 * 1024])
@@ -137,7 +137,7 @@ def test_writing_goes_on_while_it_is_drained(tmp_path: Path, file_bytes: int):
 
     def read() -> None:
         while not written.is_set() or spool.waiting():
-            spool.drain(gone.append)
+            spool.drain(gone.extend)
 
     reader = Thread(target=read)
     reader.start()

@@ -15,11 +15,12 @@ from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
-from clara.adapters.spool.spool import FileSpool
+from clara.adapters.spool.spool import TOGETHER, FileSpool
 from clara.delivery.hands import Hands
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import SpoolUnavailableError, StoreUnavailableError
-from clara.delivery.receiving import HANDS, Drainer, SpoolingInbox, Timing, read, written
+from clara.delivery.receiving import HANDS, Drainer, SpoolingInbox, Timing
+from clara.delivery.records import read, written
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 HELLO = Incoming("SM1", "whatsapp", "whatsapp:+34600000001", "whatsapp:+15555550100", "¿Dónde pido el NIE?", ("image/png",))
@@ -381,6 +382,47 @@ def test_a_bad_record_holds_up_nobody(store: Store, tmp_path: Path) -> None:
     spool.close()
 
 
+def test_a_bad_record_is_set_aside_once(store: Store, tmp_path: Path) -> None:
+    """Although the others that come with it are moved again and again, because the store goes away between."""
+    spool, aside = FileSpool(tmp_path, PLENTY), []
+    spool.append(b"rubbish")
+    spool.append(SEALER.seal(written(HELLO, lambda: NOW), "spool"))
+    receiving = SpoolingInbox(store, store, spool, SEALER, aside.append)
+    store.away = True
+    for _ in range(3):
+        assert receiving.drain(lambda: None) == 0
+    assert (aside, spool.waiting()) == ([], 2)
+    store.away = False
+    assert receiving.drain(lambda: None) == 2
+    assert (aside, store.sids) == ([b"rubbish"], ["SM1"])
+    spool.close()
+
+
+def test_reports_go_straight_in_while_messages_are_moved(store: Store, spool: FileSpool, receiving: SpoolingInbox) -> None:
+    """A report that the slow store sent to the spool does not send the later ones there too: each batch opens the way."""
+    store.away = True
+    for number in range(3 * TOGETHER):
+        receiving.accept(message(number, 1 + number % 9))
+    store.away = False
+    straight = []
+
+    def going() -> bool:
+        if spool.waiting() == 2 * TOGETHER:
+            store.away = True
+            receiving.delivery(SEEN)
+            store.away = False
+        if spool.waiting() <= TOGETHER:
+            before = len(store.reports)
+            receiving.delivery(SEEN)
+            straight.append(len(store.reports) - before)
+        return True
+
+    receiving.drain(store.probe, going)
+    assert straight
+    assert set(straight) == {1}
+    assert spool.waiting() == 0
+
+
 def test_a_refusal_of_the_moment_is_tried_again(store: Store, spool: FileSpool, receiving: SpoolingInbox) -> None:
     """A message that met a deadlock is stored by the second try, and not set aside."""
     store.away = True
@@ -460,8 +502,8 @@ def test_the_drainer_survives_what_goes_wrong(store: Store, spool: FileSpool, dr
         wrong.clear()
         until(lambda: len(logs) > 1)
         room.append(b"")
-        until(lambda: store.sids == ["SM1-1"])
-    assert room == [b"", b"rubbish"]
+        until(lambda: spool.waiting() == 0)
+    assert (room, store.sids) == ([b"", b"rubbish"], ["SM1-1"])
     assert [entry["event"] for entry in logs].count("spool not drained") == 2
     receiving.close()
 
@@ -482,13 +524,13 @@ def test_the_drainer_stops_although_the_store_hangs(store: Store, spool: FileSpo
 def test_a_stopped_drainer_leaves_the_rest(store: Store, spool: FileSpool, receiving: SpoolingInbox) -> None:
     """Whoever ends it in the middle finds the rest in the spool, and the way back still closed."""
     store.away = True
-    for number in range(5):
+    for number in range(TOGETHER + 3):
         receiving.accept(message(number))
     store.away = False
-    assert receiving.drain(store.probe, lambda: len(store.messages) < 2) == 2
+    assert receiving.drain(store.probe, lambda: len(store.messages) < 2) == TOGETHER
     assert (spool.waiting(), receiving._spooling) == (3, True)
     receiving.drain(store.probe)
-    assert store.sids == [message(number).sid for number in range(5)]
+    assert store.sids == [message(number).sid for number in range(TOGETHER + 3)]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,9 +4,10 @@ Each process writes files of its own and holds a lock on them as long as it live
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from errno import ESHUTDOWN
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -22,6 +23,9 @@ __all__ = ["SET_ASIDE", "SUFFIX", "FileSpool"]
 # A file is read in one piece, and goes when it was handed over: small for the smallest machine (512 MB), and enough for a
 # thousand messages.
 FILE_BYTES: Final = 1024 * 1024
+# Records are handed over so many at a time: one by one, messages went into the database at 560 a second (100 beside two busy
+# threads), 32 at a time at 1,100 to 1,500 (140); medians of three rounds of 1,000 to 2,000. 64 are no faster.
+TOGETHER: Final = 32
 # What was set aside is not adopted. Under another name with the same suffix it is: renaming it is trying it again.
 SET_ASIDE: Final = "set-aside" + SUFFIX
 log = structlog.get_logger()
@@ -84,8 +88,10 @@ class FileSpool:
         with self._lock:
             return sum(file.count for file in self._files())
 
-    def drain(self, take: Callable[[bytes], None]) -> int:
-        """Hand over what waits now, in order, adopted files first; give how many went. What `take` raises ends it there.
+    def drain(self, take: Callable[[Sequence[bytes]], None]) -> int:
+        """Hand over what waits now, in order, adopted files first, at most TOGETHER at a time; give how many went.
+
+        What `take` raises ends it: what it was given comes first the next time.
 
         Bytes that are no record are copied to `<name>.spool.damaged` and passed over. A file that cannot be read is left for
         the next time.
@@ -169,17 +175,20 @@ class FileSpool:
                 file.count += batch.count
                 batch.settled = True
 
-    def _hand_over(self, file: SpoolFile, take: Callable[[bytes], None]) -> int:
+    def _hand_over(self, file: SpoolFile, take: Callable[[Sequence[bytes]], None]) -> int:
         gone, start = 0, file.read
-        for part in stretches(self._unread(file)):
-            if part.record is None:
-                self._save_damaged(file, start + part.start, part.end - part.start)
-            else:
-                take(part.record)
-                gone += 1
+        parts = stretches(self._unread(file))
+        while group := list(islice(parts, TOGETHER)):
+            records = [part.record for part in group if part.record is not None]
+            if records:
+                take(records)
+            for part in group:
+                if part.record is None:
+                    self._save_damaged(file, start + part.start, part.end - part.start)
+            gone += len(records)
             with self._lock:
-                file.read = start + part.end
-                file.count -= part.record is not None
+                file.read = start + group[-1].end
+                file.count -= len(records)
         with self._lock:
             if file.read == file.end:
                 self._finish(file)
