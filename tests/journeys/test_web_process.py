@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from urllib.error import URLError
@@ -18,9 +19,10 @@ import pytest
 from tests.faults.processes import children
 from tests.journeys.talking import until
 
-from clara.jobs.web_process import WebProcess
+from clara.jobs.web_process import THREADS, WebProcess
 from clara.settings import child_environment, load_settings
 
+ENDLESS = b"POST /chat/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
 Start = Callable[[int], "subprocess.Popen[str]"]
 
 
@@ -100,6 +102,20 @@ def waits(url: str) -> bool:
     with psycopg.connect(url) as connection:
         row = connection.execute("select count(*) from pg_locks where not granted").fetchone()
         return row is not None and row[0] > 0
+
+
+def test_forms_that_never_end_hold_up_nobody(start: Start, port: int) -> None:
+    """Eight of them held every thread, for as long as they stayed."""
+    start(port)
+    until(lambda: lives(port))
+    with ExitStack() as held:
+        for _ in range(3 * THREADS):
+            connection = held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(ENDLESS)
+        statuses: list[int] = []
+        say(port, statuses)
+        assert statuses == [202]
+        assert lives(port)
 
 
 def test_a_killed_parent_leaves_no_orphan(start: Start, port: int) -> None:

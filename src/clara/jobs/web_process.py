@@ -1,4 +1,4 @@
-"""The process that serves the web: granian with threads, and the worker beside it when it runs inline."""
+"""The process that serves the web: granian reads, threads serve, and the worker is beside it when it runs inline."""
 
 import ctypes
 import os
@@ -11,7 +11,6 @@ from pathlib import Path
 from threading import Thread
 
 import structlog
-from flask import Flask
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
@@ -20,9 +19,11 @@ from clara.bootstrap import Services
 from clara.jobs.listening import require_free_port
 from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.serving import build_app, open_door
+from clara.jobs.whole_requests import WholeRequests
 from clara.jobs.working import build_worker
 from clara.logs import configure_logs
 from clara.settings import Settings
+from clara.web.app import MAX_BODY_BYTES
 
 # More would not work at the same time. A call to the store that hangs holds one for as long as its patience lasts.
 THREADS = 8
@@ -47,7 +48,7 @@ class WebProcess:
     outage: str
     parent: int  # the process that watches this one, and without which it ends
 
-    def __call__(self) -> Flask:
+    def __call__(self) -> WholeRequests:
         """Build everything; it is stopped when this process ends."""
         _end_with(self.parent)
         configure_logs()
@@ -58,7 +59,7 @@ class WebProcess:
         door.drainer.start()
         stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
         Finalize(None, _in_turn, (stops,), exitpriority=0)
-        return app
+        return WholeRequests(app, THREADS, MAX_BODY_BYTES)
 
 
 def _start_inline(services: Services) -> list[Callable[[], None]]:
@@ -104,10 +105,9 @@ def serve(services: Services) -> None:
         "clara",
         settings.clara_host,
         settings.port,
-        interface=Interfaces.WSGI,
+        interface=Interfaces.RSGI,
         http=HTTPModes.http1,
         websockets=False,
-        blocking_threads=THREADS,
         respawn_failed_workers=True,
         workers_kill_timeout=GRACE_SECONDS,
         log_level=LogLevels.error,

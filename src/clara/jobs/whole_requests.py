@@ -1,0 +1,124 @@
+"""Reads every request whole before a thread is given to it: a form that comes slowly, or never ends, holds up nobody.
+
+granian reads on an event loop (its interface RSGI); threads serve with the WSGI application.
+"""
+
+import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
+
+from granian.rsgi import ProtocolClosed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from wsgiref.types import WSGIApplication, WSGIEnvironment
+
+    from granian.rsgi import HTTPProtocol, Scope
+
+# A form is a few kilobytes and comes at once; Twilio itself gives up after 15 seconds. granian is patient only with the head.
+READ_SECONDS: Final = 10.0
+# What was not read to its end cannot be told from the next request.
+CLOSING: Final = [("connection", "close")]
+
+
+class TooLargeError(Exception):
+    """The body is larger than any that is served."""
+
+
+class WholeRequests:
+    """Serves a WSGI application on so many threads; a body of more bytes is refused (413), a slower one as well (408)."""
+
+    def __init__(self, application: "WSGIApplication", threads: int, most_bytes: int, seconds: float = READ_SECONDS) -> None:
+        self._application = application
+        self._threads = ThreadPoolExecutor(threads, "request")
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+
+    async def __call__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
+        """Serve a request."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                body = await self._body(scope, protocol)
+        except TimeoutError:
+            protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, CLOSING)
+        except TooLargeError:
+            protocol.response_empty(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, CLOSING)
+        except ProtocolClosed:  # the client went away, and part of the body with it
+            protocol.response_empty(HTTPStatus.BAD_REQUEST, CLOSING)
+        else:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._serve, scope, protocol, body)
+
+    async def _body(self, scope: "Scope", protocol: "HTTPProtocol") -> bytes:
+        if int(scope.headers.get("content-length", 0)) > self._most_bytes:
+            raise TooLargeError
+        if "transfer-encoding" not in scope.headers:
+            return await protocol() if "content-length" in scope.headers else b""
+        body = b""
+        async for chunk in protocol:
+            body += chunk
+            if len(body) > self._most_bytes:
+                raise TooLargeError
+        return body
+
+    def _serve(self, scope: "Scope", protocol: "HTTPProtocol", body: bytes) -> None:
+        answer = _Answer()
+        chunks = self._application(environment(scope, body), answer)
+        try:
+            content = b"".join([*answer.written, *chunks])
+        finally:
+            if hasattr(chunks, "close"):
+                chunks.close()
+        protocol.response_bytes(answer.status, answer.headers, content)
+
+
+class _Answer:
+    """What the application says before it gives the body of its answer."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: list[tuple[str, str]] = []
+        self.written: list[bytes] = []
+
+    def __call__(self, status: str, headers: list[tuple[str, str]], _error: object = None, /) -> "Callable[[bytes], object]":
+        self.status, self.headers = int(status.partition(" ")[0]), headers
+        return self.written.append
+
+
+def environment(scope: "Scope", body: bytes) -> "WSGIEnvironment":
+    """Give the request as PEP 3333 wants it.
+
+    A header whose name has an underscore is left out: behind a proxy it could pass for one with a hyphen.
+    """
+    server, port = _address(scope.server)
+    headers = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in scope.headers.items() if "_" not in name}
+    kind = headers.pop("HTTP_CONTENT_TYPE", None)
+    headers.pop("HTTP_CONTENT_LENGTH", None)
+    return {
+        **headers,
+        **({} if kind is None else {"CONTENT_TYPE": kind}),
+        "CONTENT_LENGTH": str(len(body)),
+        "REQUEST_METHOD": scope.method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope.path.encode().decode("latin-1"),
+        "QUERY_STRING": scope.query_string,
+        "REMOTE_ADDR": _address(scope.client)[0],
+        "SERVER_NAME": server,
+        "SERVER_PORT": port,
+        "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.scheme,
+        "wsgi.input": BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+
+
+def _address(name: str) -> tuple[str, str]:
+    """Part an address from its port; one of IPv6 stands in brackets."""
+    address, _, port = name.rpartition(":")
+    return address.strip("[]"), port
