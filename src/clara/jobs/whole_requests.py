@@ -10,6 +10,7 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+import structlog
 from granian.rsgi import ProtocolClosed
 
 if TYPE_CHECKING:
@@ -28,6 +29,15 @@ class TooLargeError(Exception):
     """The body is larger than any that is served."""
 
 
+# ProtocolClosed: the client went away, and part of the body with it.
+REFUSED: Final = {
+    TimeoutError: HTTPStatus.REQUEST_TIMEOUT,
+    TooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    ProtocolClosed: HTTPStatus.BAD_REQUEST,
+}
+log = structlog.get_logger()
+
+
 class WholeRequests:
     """Serves a WSGI application on so many threads; a body of more bytes is refused (413), a slower one as well (408)."""
 
@@ -42,12 +52,10 @@ class WholeRequests:
         try:
             async with asyncio.timeout(self._seconds):
                 body = await self._body(scope, protocol)
-        except TimeoutError:
-            protocol.response_empty(HTTPStatus.REQUEST_TIMEOUT, CLOSING)
-        except TooLargeError:
-            protocol.response_empty(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, CLOSING)
-        except ProtocolClosed:  # the client went away, and part of the body with it
-            protocol.response_empty(HTTPStatus.BAD_REQUEST, CLOSING)
+        except tuple(REFUSED) as error:
+            status = REFUSED[type(error)]
+            log.warning("request not read", status=status.value, reason=status.phrase)
+            protocol.response_empty(status, CLOSING)
         else:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._serve, scope, protocol, body)
 
