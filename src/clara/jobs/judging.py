@@ -103,7 +103,7 @@ def judge(services: Services, names: Sequence[str], split: str, say: Say, progre
     for number, (suite, name) in enumerate(tasks, 1):
         parts.append(judge_part(services, suite, name))
         progress(number, len(tasks))
-    _tell(parts, say)
+    tell_parts(parts, say, NAMED)
     return JudgedAnswers(tuple(parts), tuple(short for part in parts for short in short_of(part, baselines)))
 
 
@@ -128,10 +128,11 @@ def _refuse_strangers(names: Iterable[str]) -> None:
         raise DataError(faults)
 
 
-def _tell(parts: Sequence[Part], say: Say) -> None:
+def tell_parts(parts: Sequence[Part], say: Say, most: int) -> None:
+    """Say the tables, and of each part `most` of the cases that failed."""
     say(f"\n{groups_table(parts)}\n\n{languages_table(parts)}\n")
     for part in parts:
-        if failed := failures_of(part, NAMED):
+        if failed := failures_of(part, most):
             say("\n".join([f"{part.suite}, {part.split}, failed:", *failed, ""]))
     say("seconds: " + ", ".join(f"{part.suite} {part.split} {part.seconds:.1f}" for part in parts))
 
