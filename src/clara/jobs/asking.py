@@ -101,11 +101,15 @@ def ask_batch(services: Services, source: Path, target: Path, day: date, progres
         reply = last_reply(tools, [*line.get("turns", ()), line["query"]])
         return json.dumps(batch_row(line, reply, names)) + "\n"
 
-    with ThreadPoolExecutor(AT_ONCE, "question") as threads, partial.open("a", encoding="utf-8") as out:
-        for number, row in enumerate(threads.map(answered, lines[done:]), done + 1):
-            out.write(row)
-            out.flush()
-            progress(number, len(lines))
+    threads = ThreadPoolExecutor(AT_ONCE, "question")
+    try:
+        with partial.open("a", encoding="utf-8") as out:
+            for number, row in enumerate(threads.map(answered, lines[done:]), done + 1):
+                out.write(row)
+                out.flush()
+                progress(number, len(lines))
+    finally:
+        threads.shutdown(cancel_futures=True)  # who stops a run does not wait for all its questions
     partial.replace(target)
     return len(lines)
 
