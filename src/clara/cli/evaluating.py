@@ -51,7 +51,7 @@ def evaluation(*, answers: bool, suites: tuple[str, ...], out: Path | None, as_j
 
 
 def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
-    from clara.jobs.evaluating import CHAIN, Choice, evaluate, verdict, write_run
+    from clara.jobs.evaluating import CHAIN, Choice, gated, verdict, write_run
     from clara.jobs.preparing import ensure_corpus, running_services
 
     split = None if chosen["split"] == "all" else chosen["split"]
@@ -59,7 +59,7 @@ def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chose
     with running(), running_services(read_settings(), say, prepare="schema") as services, showing("asking") as progress:
         ensure_corpus(services, say)
         tell = say if as_json else click.echo
-        done = evaluate(services, choice, compare, tell, progress)
+        done = gated(services, choice, compare, tell, progress)
         if out is not None:
             write_run(out, choice.tier, done.outcomes)
         if as_json:
