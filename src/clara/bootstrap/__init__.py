@@ -21,6 +21,7 @@ from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts, read_texts
 from clara.retrieval.hybrid import Gather
 from clara.retrieval.passage import Retrieve
+from clara.retrieval.ports import Embedder
 from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
@@ -84,6 +85,14 @@ class Services(Engine):
         """Give services that share everything with these and speak of one version only. They are closed with these."""
         pinned = copy(self)
         pinned.speak_from(One(pinned, version))
+        return pinned
+
+    def embedding_by(self, embedder: Embedder) -> "Services":
+        """Give services that share everything with these and embed with another engine. They are closed with these."""
+        pinned = copy(self)
+        pinned.embedder = Lazily(lambda: embedder)
+        pinned.scope = Lazily(lambda: build_scope(pinned.embedder.get))
+        pinned.speak_from(self.editions.by(pinned))
         return pinned
 
     def close(self) -> None:

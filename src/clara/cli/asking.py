@@ -15,21 +15,47 @@ POLICIES = {"none": "none", "self": "self_reflective", "corrective": "corrective
 
 
 @click.command()
-@click.argument("question")
+@click.argument("question", required=False)
 @click.option("--as-of", "day", type=click.DateTime(["%Y-%m-%d"]), help="Answer as at the end of this day (2026-04-25).")
 @click.option("--json", "as_json", is_flag=True, help="Print status, tier, language, text, citations and timings.")
-def ask(question: str, *, day: datetime | None, as_json: bool) -> None:
-    """Ask QUESTION as a person would, and print the reply."""
+@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query","turns"}.')
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the replies to the batch go.")
+def ask(question: str | None, *, day: datetime | None, as_json: bool, batch: Path | None, out: Path | None) -> None:
+    r"""Ask QUESTION as a person would, and print the reply; or every line of a batch.
+
+    A line of a batch is {"id", "query", "turns"}: "turns", which may be left out, are messages that the same person wrote
+    before. A line of the replies is {"id", "status", "tier", "language", "text", "citations", "timings_ms", "offers",
+    "danger", "act"}. A batch that was stopped goes on where it was.
+
+    \b
+    Example: clara ask --batch questions.jsonl --out replies.jsonl
+    """
+    if (question is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("Give either a QUESTION, or --batch FILE together with --out FILE.")
+    if batch is not None and out is not None:
+        if day is not None or as_json:
+            raise click.UsageError("--as-of and --json are for one QUESTION.")
+        _ask_batch(batch, out)
+        return
     from clara.jobs.asking import ask as put
     from clara.jobs.preparing import services_or_outage
 
     with running():
         if day is not None:
-            reply = _asked_as_of(question, day.date())
+            reply = _asked_as_of(str(question), day.date())
         else:
             with services_or_outage(read_settings(), say) as services:
-                reply = put(services, question)
+                reply = put(services, str(question))
         click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+def _ask_batch(batch: Path, out: Path) -> None:
+    from clara.jobs.asking import ask_batch
+    from clara.jobs.preparing import services_or_outage
+    from clara.knowledge.placing import madrid_today
+
+    with running(), services_or_outage(read_settings(), say) as services, showing("asking") as progress:
+        say(f"{ask_batch(services, batch, out, madrid_today(), progress)} replies -> {out}")
 
 
 def _asked_as_of(question: str, day: date) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
@@ -60,14 +61,25 @@ def _mendable() -> "tuple[type[Exception], ...]":
 
 @contextmanager
 def showing(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress on standard error, on one line, only to a person."""
+    """Show progress on standard error, on one line, only to a person: how many, how many a second, and the time left."""
     shown = sys.stderr.isatty()
+    began: list[tuple[float, int]] = []  # when this was first told, and how many were done by then
 
     def report(done: int, total: int) -> None:
+        began[:] = began or [(perf_counter(), done)]
         if shown:
-            click.echo(f"\r{what} {done}/{total} ", err=True, nl=done == total)
+            pace = _pace(done - began[0][1], total - done, perf_counter() - began[0][0])
+            click.echo(f"\r{what} {done}/{total}{pace}\x1b[K", err=True, nl=done == total)
 
     yield report
+
+
+def _pace(done: int, left: int, seconds: float) -> str:
+    """Say how many were done a second, and how long the others take at that rate; nothing before there is a rate."""
+    if not done or not seconds:
+        return ""
+    rest = round(left * seconds / done)
+    return f", {done / seconds:.1f} a second, {rest // 60}:{rest % 60:02} left"
 
 
 def say(message: str) -> None:

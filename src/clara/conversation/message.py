@@ -1,9 +1,9 @@
 """The values of the conversation."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from clara.retrieval.passage import Found
 
@@ -125,3 +125,13 @@ def past_of(question: str, reply: Reply, age: float = 0.0) -> Past:
     document = reply.citations[0].document_id if reply.citations else None
     cited = tuple(citation.passage_id for citation in reply.citations if citation.document_id == document)
     return Past(question, reply.status, reply.language, document, cited, reply.options, age)
+
+
+# The journey remembers so many turns.
+REMEMBERED: Final = 4
+
+
+def after(past: Sequence[Past], question: str, reply: Reply, pause: float = 0.0) -> tuple[Past, ...]:
+    """Give the past of the message that comes `pause` seconds after this reply, newest first."""
+    older = (replace(earlier, age=earlier.age + pause) for earlier in past)
+    return (past_of(question, reply, pause), *older)[:REMEMBERED]

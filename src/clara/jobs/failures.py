@@ -17,6 +17,7 @@ from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
+from clara.jobs.batches import BatchError
 from clara.jobs.benching.contenders import UnknownPeerError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
@@ -30,7 +31,6 @@ from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.remembering import NothingRecordedError
 from clara.jobs.reviewing import MissingReasonError
-from clara.jobs.searching import BatchError
 from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError

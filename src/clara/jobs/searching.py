@@ -1,21 +1,17 @@
 """Searching without writing an answer: one query, or a file of them."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy
+from clara.jobs.batches import TEXT, BatchError, read_lines
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.validating import InvalidQueryError, validate
-
-
-class BatchError(Exception):
-    """The batch file has faults; nothing was searched. The message lists every bad line with its remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,8 @@ def search_batch(services: Services, source: Path, target: Path, asking: Asking,
 
     Raises BatchError before anything is searched, UnknownCorpusError.
     """
-    questions = [(name, asked(services, text, asking)) for name, text in _read(source)]
+    lines = read_lines(source, {"id": TEXT, "query": TEXT})
+    questions = [(line["id"], asked(services, line["query"], asking)) for line in lines]
     if faults := [f"{source}: id '{name}': {fault}" for name, query in questions for fault in _faults(query)]:
         raise BatchError("\n".join(faults))
     retrieve = _retriever(services, asking)
@@ -107,27 +104,3 @@ def _hits(found: Found) -> list[dict[str, Any]]:
         {"passage_id": hit.passage.id, "document_id": hit.passage.document_id, "score": round(hit.score, 6)}
         for hit in found.hits
     ]
-
-
-def _read(source: Path) -> Iterator[tuple[str, str]]:
-    questions: list[tuple[str, str]] = []
-    faults: list[str] = []
-    for number, line in enumerate(source.read_bytes().split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-            questions.append((entry["id"], entry["query"]))
-            if not isinstance(entry["id"], str) or not isinstance(entry["query"], str):
-                faults.append(f"{source}:{number}: 'id' and 'query' must be texts")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            faults.append(f'{source}:{number}: {type(error).__name__}: {error}; each line must be {{"id": "…", "query": "…"}}')
-    names = [name for name, _ in questions]
-    faults += [f"{source}: id '{name}' appears twice; give each query its own" for name in sorted(_repeated(names))]
-    if faults:
-        raise BatchError("\n".join(faults))
-    return iter(questions)
-
-
-def _repeated(names: Iterable[object]) -> set[str]:
-    return {str(name) for name, count in Counter(map(str, names)).items() if count > 1}
