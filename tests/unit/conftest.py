@@ -20,7 +20,7 @@ from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
 from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import passages_of
-from clara.knowledge.placing import current, located
+from clara.knowledge.placing import dated, located
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage, Retrieve
@@ -52,7 +52,7 @@ class Real:
     def chain(self) -> Retrieve:
         """Assemble the chain that needs no database and no embedder."""
         offline = [Tier(KEYWORD, self.keyword()), Tier(DIRECTORY, directory(self.passages))]
-        return located(current(tiers(offline, lambda _tier, _error: None), lambda: TODAY), self.catalogue.places)
+        return located(dated(tiers(offline, lambda _tier, _error: None), lambda: TODAY), self.catalogue.places)
 
 
 @pytest.fixture(scope="session")

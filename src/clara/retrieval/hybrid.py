@@ -62,7 +62,8 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         ready = perf_counter()
         gathered = gather(replace(understood, vector=tuple(vector), model=embedder.model)) if any(vector) else Gathered()
         done = perf_counter()
-        hits = gathered.hits
+        hits = tuple(hit for hit in gathered.hits if not hit.ended)
+        ended = tuple(hit for hit in gathered.hits if hit.ended)
         chance = judge.probability(understood, hits) if judge else None
         timings = {
             "embed": (after - started) * 1000,
@@ -70,8 +71,10 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
             "search": (done - ready) * 1000,
         }
         trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
+        if ended:
+            trace["ended"] = [hit.passage.id for hit in ended]
         if hits and (judge is None or (chance or 0.0) >= judge.threshold):
-            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace)
+            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
         # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
         return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if hits else None, trace=trace)
 
@@ -91,6 +94,7 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             "territories": list(query.territories),
             "collections": list(query.collections),
             **{key: list(accepted) for key, accepted in query.filters.items()},
+            **({"today": [query.today.isoformat()]} if query.today else {}),
         },
         "hits": [
             {
