@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from unit_builders import Catalogued
 
 from clara.adapters.local.language import LocalLanguageIdentifier
 from clara.bootstrap import Services, read_calibration
@@ -103,6 +104,10 @@ def tools_with(real: Real) -> Callable[..., Tools]:
         return Services(settings, None).safe_tools.get()
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
-        return replace(whole(human_contact), retrieve=retrieve or chain)
+        tools = whole(human_contact)
+        if retrieve is None:
+            return replace(tools, retrieve=chain)
+        # What a test says was found is known: its passages are laid over the catalogue's.
+        return replace(tools, retrieve=retrieve, writer=Catalogued(tools.texts, real.names, real.passages))
 
     return build

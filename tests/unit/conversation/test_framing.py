@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from unit_builders import SOURCE, hit_of, passage_of
+from unit_builders import SOURCE, Catalogued, hit_of, passage_of
 
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
@@ -45,7 +45,7 @@ def test_an_answer_warns(texts: Texts, real: Any, language: str) -> None:
     hits = [hit_of("nie-plazos-01"), hit_of("nie-plazos-02", 0.9, "Otra cosa.", valid_until="2028-12-31")]
     shown = "2028-12-31" if language == "zh" else "31/12/2028"
     for year, old in ((2026, 0), (2028, 1)):
-        writer = ExtractiveWriter(Framing(texts, real.names, (), lambda year=year: date(year, 11, 1)))
+        writer = Catalogued(texts, real.names, told={"today": lambda year=year: date(year, 11, 1)})
         text, _ = writer.write(hits, language, 1_600)
         assert text.count(f") {texts.say(language, 'caution_old')}\n") == old
         assert text.count(texts.say(language, "caution_ends", marks="[C2]", date=shown)) == 1
@@ -54,7 +54,7 @@ def test_an_answer_warns(texts: Texts, real: Any, language: str) -> None:
 def test_the_best_fact_is_never_dropped(texts: Texts, real: Any) -> None:
     """Where there is no room for all facts, the one that was found first stays, whatever place its editor gave it."""
     hits = [hit_of("nie-plazos-09", 1.0, "La mejor."), *(hit_of(f"nie-plazos-0{n}", 0.9, "x" * 300) for n in (1, 2, 3))]
-    writer = ExtractiveWriter(Framing(texts, real.names, (), lambda: TODAY))
+    writer = Catalogued(texts, real.names, told={"today": lambda: TODAY})
     for room in (1_600, 1_200, 800, 500):
         text, citations = writer.write(hits, "es", room)
         assert "La mejor." in text
