@@ -42,15 +42,15 @@ def asked(services: Services, language: str) -> Reply:
 def test_nothing_of_a_poisoned_row_is_said(services: Services) -> None:
     """Text, sources, days, certainty, conditions, places and order of every row are changed: every answer stays what it was."""
     before = {language: asked(services, language).text for language in QUESTIONS}
-    poisoned = f"""update passages
-                      set text = '{POISON}: ' || text,
+    poisoned = """update passages
+                      set text = :poison || ': ' || text,
                           territory = 'ES-MD',
                           metadata = metadata || jsonb_build_object(
                               'sources', cast(:sources as jsonb), 'certainty', 'secondary', 'place', 7,
                               'conditions', jsonb_build_array(), 'values', jsonb_build_array(),
                               'valid_until', '2099-09-09', 'kind', 'phone', 'flagged', '1999-09-09')
                     where corpus = 'clara'"""
-    run_sql(services, poisoned, sources=SOURCES)
+    run_sql(services, poisoned, poison=POISON, sources=SOURCES)
     assert rows(services, "select count(*) from passages where text like 'VENENO%'") == [(1047,)]
     for language in QUESTIONS:
         reply = asked(services, language)

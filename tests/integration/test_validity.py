@@ -122,7 +122,7 @@ def test_every_fact_that_ends(services: Services) -> None:
 
 
 def test_what_has_ended_changes_nothing_about_the_rest(services: Services) -> None:
-    """What holds is found with the same scores whether what has ended is in the index or not; that comes apart, ranked beside."""
+    """What holds is found alike whether what has ended is in the index or not; that comes apart, ranked beside."""
     index, day = services.index(), date(2027, 1, 15)
     vector = services.embedder.get().embed([IMV], "query")[0]
     query = Query(IMV, CORPUS, limit=12, documents={"imv": 1.5}, today=day)
@@ -134,7 +134,7 @@ def test_what_has_ended_changes_nothing_about_the_rest(services: Services) -> No
     assert not any(hit.ended for hit in whole.values())
     with services.engine.get().connect() as connection:
         connection.execute(text("delete from passages where metadata ->> 'valid_until' < '2027-01-15'"))
-        rest = connection.execute(index.statement(query), index._values(query, vector)).all()  # noqa: SLF001  in this transaction
+        rest = connection.execute(index.statement(query), index._values(query, vector)).all()
         connection.rollback()
     holding = {hit.passage.id: (hit.cosine, hit.dense_rank) for hit in found if not hit.ended}
     assert holding == {row.id: (row.cosine, row.dense_rank) for row in rest}

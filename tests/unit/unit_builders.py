@@ -25,6 +25,7 @@ IN_METADATA = {
     "conditions": [],
     "valid_from": None,
     "valid_until": None,
+    "kind": "statement",
 }
 
 Document = dict[str, Any]

@@ -82,8 +82,8 @@ def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -
         over = {place for _, place in ranked if query.today is not None and has_ended(passages[-place], query.today)}
         hits = tuple(Hit(passages[-place], score) for score, place in ranked if place not in over)[: query.limit]
         ended = tuple(Hit(passages[-place], score, ended=True) for score, place in ranked if place in over)[: query.limit]
-        confidence = judge.probability(understood, hits)
-        if hits and confidence >= judge.threshold:
+        confidence = judge.probability(understood, hits or ended)
+        if (hits or ended) and confidence >= judge.threshold:
             return Found(Status.FOUND, TIER, hits, confidence=confidence, ended=ended)
         return Found(Status.NOT_FOUND, TIER, confidence=confidence)
 

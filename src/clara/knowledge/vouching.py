@@ -16,7 +16,7 @@ def vouched(retrieve: Retrieve, passages: Iterable[Passage]) -> Retrieve:
     def vouching(query: Query) -> Found:
         found = retrieve(query)
         hits, ended = _known(found.hits, known), _known(found.ended, known)
-        if found.status is Status.FOUND and not hits:
+        if found.status is Status.FOUND and not (hits or ended):
             return replace(found, status=Status.OUTAGE if found.outages else Status.NOT_FOUND, hits=(), ended=())
         return replace(found, hits=hits, ended=ended)
 

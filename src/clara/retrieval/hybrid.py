@@ -64,7 +64,8 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         done = perf_counter()
         hits = tuple(hit for hit in gathered.hits if not hit.ended)
         ended = tuple(hit for hit in gathered.hits if hit.ended)
-        chance = judge.probability(understood, hits) if judge else None
+        evidence = hits or ended  # where all that fits has ended, that is what there is to tell
+        chance = judge.probability(understood, evidence) if judge else None
         timings = {
             "embed": (after - started) * 1000,
             "understand": (ready - after) * 1000,
@@ -73,10 +74,10 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
         if ended:
             trace["ended"] = [hit.passage.id for hit in ended]
-        if hits and (judge is None or (chance or 0.0) >= judge.threshold):
+        if evidence and (judge is None or (chance or 0.0) >= judge.threshold):
             return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
         # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
-        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if hits else None, trace=trace)
+        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if evidence else None, trace=trace)
 
     return search
 
