@@ -99,6 +99,8 @@ def _search(trace: Mapping[str, Any]) -> list[str]:
         lines.append(f"probably about: {meant or 'nothing it knows'}; outside: {'?' if outside is None else f'{outside:.3f}'}")
     if filters := {name: accepted for name, accepted in trace.get("filters", {}).items() if accepted}:
         lines.append("only where " + "; ".join(f"{name} is {' or '.join(accepted)}" for name, accepted in filters.items()))
+    if today := trace.get("today"):
+        lines.append(f"today is {today}")
     if ended := trace.get("ended"):
         lines.append(f"held once: {', '.join(ended)}")
     if hits := trace.get("hits"):
@@ -124,7 +126,7 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     understood, filters = trace.get("understood", {}), trace.get("filters", {})
     sections = {pair.partition("/")[::2]: weight for pair, weight in understood.get("sections", {}).items()}
     territories = tuple(filters.get("territories", ()))
-    today = next((date.fromisoformat(day) for day in filters.get("today", ())), None)
+    today = date.fromisoformat(trace["today"]) if "today" in trace else None
     return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
 
 

@@ -95,8 +95,8 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             "territories": list(query.territories),
             "collections": list(query.collections),
             **{key: list(accepted) for key, accepted in query.filters.items()},
-            **({"today": [query.today.isoformat()]} if query.today else {}),
         },
+        **({"today": query.today.isoformat()} if query.today else {}),
         "hits": [
             {
                 "id": hit.passage.id,
