@@ -25,7 +25,6 @@ IN_METADATA = {
     "conditions": [],
     "valid_from": None,
     "valid_until": None,
-    "kind": "statement",
 }
 
 Document = dict[str, Any]

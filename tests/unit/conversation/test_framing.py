@@ -66,7 +66,7 @@ def test_what_has_ended_is_said_as_such(texts: Texts, real: Any, language: str) 
     """Its last day stands before it and a warning behind; who is responsible and where to ask follow; the rest is as ever."""
     over = hit_of("nie-plazos-01", 1.0, "Cuesta 9 €.", valid_until="2026-11-20")
     held = hit_of("nie-plazos-02", 0.9, "Dura un mes.", valid_until="2026-11-21")
-    asks = hit_of("nie-contactos-01", 0.1, "El teléfono es el 060.", kind="phone")
+    asks = hit_of("nie-contactos-01", 0.1, "El teléfono es el 060.")
     coming = hit_of("nie-plazos-03", 0.8, "Cuesta 11 €.", valid_from="2026-11-22")
     hits = [over, held, coming]
     framing = Framing(texts, real.names, [hit.passage for hit in (*hits, asks)], lambda: TODAY)
