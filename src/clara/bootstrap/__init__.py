@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
+from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -94,6 +96,10 @@ class Services(Engine):
         pinned.scope = Lazily(lambda: build_scope(pinned.embedder.get))
         pinned.speak_from(self.editions.by(pinned))
         return pinned
+
+    def on(self, day: date) -> "Services":
+        """Give services that share everything with these and live on another day. They are closed with these."""
+        return self.speaking(replace(self.editions.current().version, today=lambda: day))
 
     def close(self) -> None:
         """Give back every connection, and leave the embedded server if it is ours."""

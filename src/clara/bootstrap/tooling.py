@@ -70,7 +70,8 @@ class Toolbox:
         framing = Framing(base.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
         reaching = Reaching(framing, knowledge.catalogue.procedures, knowledge.passages, base.places, contact)
         dialogue = replace(base.dialogue, reaching=reaching, today=version.today)
-        return replace(base, writer=ExtractiveWriter(framing), dialogue=dialogue)
+        authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
+        return replace(base, writer=ExtractiveWriter(framing, authorities), dialogue=dialogue)
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from clara.settings import Settings
 
 FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
+TODAY = click.option(
+    "--today",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Let it be this day (2027-01-15): what holds then, of what is known.",
+)
+
+
+def day_of(moment: datetime | None) -> date | None:
+    """Give the day of a date that click has read."""
+    return moment and moment.date()
 
 
 def read_settings() -> "Settings":

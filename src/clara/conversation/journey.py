@@ -174,18 +174,24 @@ def write(turn: Turn, tools: Tools) -> Reply:
     if found is None:
         raise JourneyUnfinishedError
     if found.status is not Status.FOUND:
-        outage = found.status is Status.OUTAGE
-        status = ReplyStatus.OUTAGE if outage else ReplyStatus.NOT_FOUND
-        return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
+        return _missed(found, tools, language)
     limit = MAX_REPLY - len(_notice(turn, tools, language)) - len(_hint(turn, tools, language))
     notes = _notes(turn, found, tools)
-    written = tools.writer.answer(turn.asked, found.hits, language, limit - sum(len(note) + 2 for note in notes))
+    written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
+    if not written.citations:
+        return _missed(replace(found, status=Status.NOT_FOUND), tools, language)  # nobody vouches for what was found
     text = written.text
     while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
         notes.pop()  # a fact that barely fits with what limits it is worth more than a note
     said = "\n\n".join([*notes, text])
     trace = {**_trace(found), "writing": dict(written.trace)}
     return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
+
+
+def _missed(found: Found, tools: Tools, language: str) -> Reply:
+    """Say that there is no evidence, or that it could not be looked for."""
+    status = ReplyStatus.OUTAGE if found.status is Status.OUTAGE else ReplyStatus.NOT_FOUND
+    return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
 
 
 def _trace(found: Found) -> dict[str, Any]:
@@ -197,7 +203,7 @@ def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:
     """Say what an answer begins with, the least important last."""
     remarks = {"corrected": turn.corrected, "shortened": turn.shortened, "degraded": bool(found.outages)}
     said = [tools.texts.say(turn.language, name) for name, needed in remarks.items() if needed]
-    return [*_level(turn.asked, found.hits, tools, turn.language), *said]
+    return [*_level(turn.asked, found.known, tools, turn.language), *said]
 
 
 def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> list[str]:

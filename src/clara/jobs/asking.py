@@ -33,9 +33,10 @@ def ask_as_of(services: Services, question: str, day: date) -> dict[str, Any]:
         return ask(then, question)
 
 
-def ask(services: Services, question: str) -> dict[str, Any]:
-    """Give the reply as JSON: status, tier, language, text, citations, timings_ms by stage."""
-    return _told(converse(Message(question), services.tools.get()))
+def ask(services: Services, question: str, today: date | None = None) -> dict[str, Any]:
+    """Give the reply as JSON, as if it were `today`: status, tier, language, text, citations, timings_ms by stage."""
+    living = services.on(today) if today else services
+    return _told(converse(Message(question), living.tools.get()))
 
 
 def _told(reply: Reply) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from clara.retrieval.validating import InvalidQueryError, validate
 class Asking:
     """What is searched and how: a corpus, the number of passages wanted, what they must be, and the policy around the search.
 
-    Clara's own corpus has the policy of the settings.
+    Clara's own corpus has the policy of the settings, and is searched for what holds; another one only where `today` is given.
     """
 
     limit: int
@@ -27,11 +28,12 @@ class Asking:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
     policy: Policy = "none"
+    today: date | None = None
 
 
 def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
     """Give what one query finds, with texts and scores. Raises InvalidQueryError, UnknownCorpusError."""
-    found = _retriever(services, asking)(asked(services, text, asking))
+    found = retriever_of(services, asking)(asked(services, text, asking))
     hits = [
         {
             **shown,
@@ -50,6 +52,10 @@ def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
         "tier": found.tier,
         "outages": list(found.outages),
         "hits": hits,
+        "ended": [
+            {"passage_id": hit.passage.id, "until": hit.passage.metadata["valid_until"], "score": round(hit.score, 6)}
+            for hit in found.ended
+        ],
         "timings_ms": timings,
     }
 
@@ -63,7 +69,7 @@ def search_batch(services: Services, source: Path, target: Path, asking: Asking,
     questions = [(line["id"], asked(services, line["query"], asking)) for line in lines]
     if faults := [f"{source}: id '{name}': {fault}" for name, query in questions for fault in _faults(query)]:
         raise BatchError("\n".join(faults))
-    retrieve = _retriever(services, asking)
+    retrieve = retriever_of(services, asking)
     with target.open("w", encoding="utf-8") as out:
         for number, (name, query) in enumerate(questions, 1):
             found = retrieve(query)
@@ -77,14 +83,14 @@ def asked(services: Services, text: str, asking: Asking) -> Query:
     """Ask as the conversation does: without what is no text, and in the language that it is written in."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     language = services.tools.get().detector.detect(safe) if asking.corpus == CORPUS else None
-    return Query(
-        safe, asking.corpus, language, asking.limit, collections=asking.collections, filters=asking.filters, exact=asking.exact
-    )
+    query = Query(safe, asking.corpus, language, asking.limit, today=asking.today)
+    return replace(query, collections=asking.collections, filters=asking.filters, exact=asking.exact)
 
 
-def _retriever(services: Services, asking: Asking) -> Retrieve:
+def retriever_of(services: Services, asking: Asking) -> Retrieve:
+    """Give what searches the corpus, on the day that it is searched for. Raises UnknownCorpusError."""
     if asking.corpus == CORPUS:
-        return services.retriever.get()
+        return (services.on(asking.today) if asking.today else services).retriever.get()
     return services.corpus_retriever(asking.corpus, asking.policy)
 
 

@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from time import perf_counter
 
 from clara.caching.events import Event
@@ -170,6 +171,8 @@ def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _A
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return sorted([_plain(key), _plain(held)] for key, held in value.items())
+    if isinstance(value, date):
+        return value.isoformat()
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 

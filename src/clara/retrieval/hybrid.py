@@ -62,18 +62,22 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         ready = perf_counter()
         gathered = gather(replace(understood, vector=tuple(vector), model=embedder.model)) if any(vector) else Gathered()
         done = perf_counter()
-        hits = gathered.hits
-        chance = judge.probability(understood, hits) if judge else None
+        hits = tuple(hit for hit in gathered.hits if not hit.ended)
+        ended = tuple(hit for hit in gathered.hits if hit.ended)
+        evidence = hits or ended  # where all that fits has ended, that is what there is to tell
+        chance = judge.probability(understood, evidence) if judge else None
         timings = {
             "embed": (after - started) * 1000,
             "understand": (ready - after) * 1000,
             "search": (done - ready) * 1000,
         }
         trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
-        if hits and (judge is None or (chance or 0.0) >= judge.threshold):
-            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace)
+        if ended:
+            trace["ended"] = [hit.passage.id for hit in ended]
+        if evidence and (judge is None or (chance or 0.0) >= judge.threshold):
+            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
         # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
-        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if hits else None, trace=trace)
+        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if evidence else None, trace=trace)
 
     return search
 
@@ -92,6 +96,7 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             "collections": list(query.collections),
             **{key: list(accepted) for key, accepted in query.filters.items()},
         },
+        **({"today": query.today.isoformat()} if query.today else {}),
         "hits": [
             {
                 "id": hit.passage.id,

@@ -3,6 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from datetime import date
 from threading import Barrier
 
 import pytest
@@ -115,6 +116,7 @@ def test_the_same_question_is_searched_once(text, expected):
         {"collections": ("curado",)},
         {"filters": {"certainty": ("official",)}},
         {"exact": True},
+        {"today": date(2027, 1, 1)},
     ],
     ids=lambda change: next(iter(change)),
 )
