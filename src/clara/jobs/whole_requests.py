@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 READ_SECONDS: Final = 10.0
 # What was not read to its end cannot be told from the next request.
 CLOSING: Final = [("connection", "close")]
+# Headers of the body on its way (RFC 9112, 6): the application gets it whole, with the length that it has.
+OF_THE_TRANSFER: Final = ("HTTP_CONTENT_LENGTH", "HTTP_TRANSFER_ENCODING", "HTTP_TRAILER", "HTTP_TE")
 
 
 class TooLargeError(Exception):
@@ -64,12 +66,12 @@ class WholeRequests:
             raise TooLargeError
         if "transfer-encoding" not in scope.headers:
             return await protocol() if "content-length" in scope.headers else b""
-        body = b""
+        body = bytearray()  # grows in place: a body in many small chunks must not be copied for each of them
         async for chunk in protocol:
             body += chunk
             if len(body) > self._most_bytes:
                 raise TooLargeError
-        return body
+        return bytes(body)
 
     def _serve(self, scope: "Scope", protocol: "HTTPProtocol", body: bytes) -> None:
         answer = _Answer()
@@ -98,12 +100,14 @@ class _Answer:
 def environment(scope: "Scope", body: bytes) -> "WSGIEnvironment":
     """Give the request as PEP 3333 wants it.
 
-    A header whose name has an underscore is left out: behind a proxy it could pass for one with a hyphen.
+    A header whose name has an underscore is left out: behind a proxy it could pass for one with a hyphen. So is what says how
+    the body came: it is here whole, and Werkzeug reads nothing of one that it takes for chunks.
     """
     server, port = _address(scope.server)
     headers = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in scope.headers.items() if "_" not in name}
     kind = headers.pop("HTTP_CONTENT_TYPE", None)
-    headers.pop("HTTP_CONTENT_LENGTH", None)
+    for name in OF_THE_TRANSFER:
+        headers.pop(name, None)
     return {
         **headers,
         **({} if kind is None else {"CONTENT_TYPE": kind}),
