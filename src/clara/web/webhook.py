@@ -9,7 +9,7 @@ import structlog
 from flask import Blueprint, Response, abort, request
 
 from clara.delivery.message import Incoming, Report
-from clara.delivery.ports import DeliveryReports, Inbox, StoreUnavailableError
+from clara.delivery.ports import DeliveryReports, Inbox, RefusedError, StoreUnavailableError
 
 EMPTY_TWIML: Final = '<?xml version="1.0" encoding="UTF-8"?><Response/>'
 # More media than this is not a question; Twilio itself sends at most ten.
@@ -76,6 +76,9 @@ class Webhook:
         except StoreUnavailableError as error:
             log.exception("message not stored", error=str(error), path=self._path())
             abort(503, "The message could not be stored. Send it again.")
+        except RefusedError as error:
+            log.error("message refused", reason=str(error), path=self._path())  # noqa: TRY400  the traceback says no more
+            abort(400, "The message cannot be stored as it is.")
         log.info("message accepted", new=new, path=self._path())
         return Response(EMPTY_TWIML, mimetype="text/xml")
 
