@@ -5,9 +5,14 @@ granian reads on an event loop (its interface RSGI); threads serve with the WSGI
 
 import asyncio
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -27,33 +32,64 @@ CLOSING: Final = [("connection", "close")]
 OF_THE_TRANSFER: Final = ("HTTP_CONTENT_LENGTH", "HTTP_TRANSFER_ENCODING", "HTTP_TRAILER", "HTTP_TE")
 
 
+# Most forms are below one kilobyte; the longest text of WhatsApp, percent-encoded, makes forty. So much of each body is not
+# counted: whoever fills the pool with large bodies takes no room from the small ones.
+FREE_BYTES: Final = 8 * 1024
+# All other bytes of bodies that are not there whole yet: four hundred of the longest texts at the same moment.
+POOL_BYTES: Final = 16 * 1024 * 1024
+# Requests of one address that are not there whole yet. Twilio's are within milliseconds: of fifty a second, one or two are not.
+UNFINISHED_PER_ADDRESS: Final = 64
+
+
 class TooLargeError(Exception):
     """The body is larger than any that is served."""
+
+
+class CrowdedError(Exception):
+    """Too much is unfinished: of this address, or of all."""
 
 
 # ProtocolClosed: the client went away, and part of the body with it.
 REFUSED: Final = {
     TimeoutError: HTTPStatus.REQUEST_TIMEOUT,
     TooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    CrowdedError: HTTPStatus.SERVICE_UNAVAILABLE,
     ProtocolClosed: HTTPStatus.BAD_REQUEST,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one body may have, how long it may take to come, and what may be unfinished at the same moment."""
+
+    most_bytes: int
+    seconds: float = READ_SECONDS
+    pool_bytes: int = POOL_BYTES
+    per_address: int = UNFINISHED_PER_ADDRESS
+
+
 log = structlog.get_logger()
 
 
 class WholeRequests:
-    """Serves a WSGI application on so many threads; a body of more bytes is refused (413), a slower one as well (408)."""
+    """Serves a WSGI application on so many threads; refuses what is over the bounds: too large (413), slow (408), many (503).
 
-    def __init__(self, application: "WSGIApplication", threads: int, most_bytes: int, seconds: float = READ_SECONDS) -> None:
+    The bound by address is not for addresses inside: there are proxies, behind which everybody has the same one.
+    """
+
+    def __init__(self, application: "WSGIApplication", threads: int, bounds: Bounds) -> None:
         self._application = application
         self._threads = ThreadPoolExecutor(threads, "request")
-        self._most_bytes = most_bytes
-        self._seconds = seconds
+        self._bounds = bounds
+        self._pooled = 0
+        self._unfinished: Counter[str] = Counter()
 
     async def __call__(self, scope: "Scope", protocol: "HTTPProtocol") -> None:
         """Serve a request."""
         try:
-            async with asyncio.timeout(self._seconds):
-                body = await self._body(scope, protocol)
+            with self._counted(_address(scope.client)[0]):
+                async with asyncio.timeout(self._bounds.seconds):
+                    body = await self._body(scope, protocol)
         except tuple(REFUSED) as error:
             status = REFUSED[type(error)]
             log.warning("request not read", status=status.value, reason=status.phrase)
@@ -61,16 +97,50 @@ class WholeRequests:
         else:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._serve, scope, protocol, body)
 
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        """Count a request as unfinished. Raises CrowdedError when its address has too many."""
+        if self._unfinished[address] >= self._bounds.per_address and not is_inside(address):
+            raise CrowdedError
+        self._unfinished[address] += 1
+        try:
+            yield
+        finally:
+            self._unfinished[address] -= 1
+            if not self._unfinished[address]:
+                del self._unfinished[address]
+
     async def _body(self, scope: "Scope", protocol: "HTTPProtocol") -> bytes:
-        if int(scope.headers.get("content-length", 0)) > self._most_bytes:
+        told = scope.headers.get("content-length")
+        if told is not None and int(told) > self._bounds.most_bytes:
             raise TooLargeError
-        if "transfer-encoding" not in scope.headers:
-            return await protocol() if "content-length" in scope.headers else b""
+        if "transfer-encoding" in scope.headers:
+            return await self._gathered(protocol)
+        if told is None:
+            return b""
+        if int(told) <= FREE_BYTES:
+            return await protocol()
+        body = await self._gathered(protocol)
+        if len(body) != int(told):
+            raise ProtocolClosed
+        return body
+
+    async def _gathered(self, protocol: "HTTPProtocol") -> bytes:
+        """Read a body chunk by chunk. Raises TooLargeError, CrowdedError."""
         body = bytearray()  # grows in place: a body in many small chunks must not be copied for each of them
-        async for chunk in protocol:
-            body += chunk
-            if len(body) > self._most_bytes:
-                raise TooLargeError
+        pooled = 0
+        try:
+            async for chunk in protocol:
+                body += chunk
+                more = max(len(body) - FREE_BYTES, 0) - pooled
+                pooled += more
+                self._pooled += more
+                if len(body) > self._bounds.most_bytes:
+                    raise TooLargeError
+                if self._pooled > self._bounds.pool_bytes:
+                    raise CrowdedError
+        finally:
+            self._pooled -= pooled
         return bytes(body)
 
     def _serve(self, scope: "Scope", protocol: "HTTPProtocol", body: bytes) -> None:
@@ -128,6 +198,14 @@ def environment(scope: "Scope", body: bytes) -> "WSGIEnvironment":
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
+
+
+def is_inside(address: str) -> bool:
+    """Whether an address is of this machine or of a private network, where proxies are."""
+    try:
+        return ip_address(address).is_private
+    except ValueError:  # a socket of the file system has none
+        return True
 
 
 def _address(name: str) -> tuple[str, str]:
