@@ -1,4 +1,4 @@
-"""Strangers hold connections open, with nothing or with half a form on them; is everybody else still acknowledged?
+"""Strangers hold connections open, with nothing or half a form on them, and everybody else has to be acknowledged.
 
 Bounded in number and time, and against a `clara web` of its own on this machine: python -m tests.faults.run crowd.
 """

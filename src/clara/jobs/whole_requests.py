@@ -35,7 +35,7 @@ OF_THE_TRANSFER: Final = ("HTTP_CONTENT_LENGTH", "HTTP_TRANSFER_ENCODING", "HTTP
 # Most forms are below one kilobyte; the longest text of WhatsApp, percent-encoded, makes forty. So much of each body is not
 # counted: whoever fills the pool with large bodies takes no room from the small ones.
 FREE_BYTES: Final = 8 * 1024
-# All other bytes of bodies that are not there whole yet: four hundred of the longest texts at the same moment.
+# All other bytes of bodies that are not there whole yet, by the length they tell: four hundred of the longest texts at once.
 POOL_BYTES: Final = 16 * 1024 * 1024
 # Requests of one address that are not there whole yet. Twilio's are within milliseconds: of fifty a second, one or two are not.
 UNFINISHED_PER_ADDRESS: Final = 64
@@ -118,30 +118,38 @@ class WholeRequests:
             return await self._gathered(protocol)
         if told is None:
             return b""
-        if int(told) <= FREE_BYTES:
+        with self._pool() as take:
+            take(int(told))
             return await protocol()
-        body = await self._gathered(protocol)
-        if len(body) != int(told):
-            raise ProtocolClosed
-        return body
 
     async def _gathered(self, protocol: "HTTPProtocol") -> bytes:
-        """Read a body chunk by chunk. Raises TooLargeError, CrowdedError."""
+        """Read a body whose length nobody told."""
         body = bytearray()  # grows in place: a body in many small chunks must not be copied for each of them
-        pooled = 0
-        try:
+        with self._pool() as take:
             async for chunk in protocol:
                 body += chunk
-                more = max(len(body) - FREE_BYTES, 0) - pooled
-                pooled += more
-                self._pooled += more
                 if len(body) > self._bounds.most_bytes:
                     raise TooLargeError
-                if self._pooled > self._bounds.pool_bytes:
-                    raise CrowdedError
-        finally:
-            self._pooled -= pooled
+                take(len(body))
         return bytes(body)
+
+    @contextmanager
+    def _pool(self) -> Iterator["Callable[[int], None]"]:
+        """Give what takes room for a body of so many bytes, before they are read. It raises CrowdedError; all is given back."""
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            more = max(size - FREE_BYTES, 0) - taken
+            if self._pooled + more > self._bounds.pool_bytes and more > 0:
+                raise CrowdedError
+            taken += more
+            self._pooled += more
+
+        try:
+            yield take
+        finally:
+            self._pooled -= taken
 
     def _serve(self, scope: "Scope", protocol: "HTTPProtocol", body: bytes) -> None:
         answer = _Answer()
