@@ -19,7 +19,7 @@ from clara.jobs.preparing import fill
 from clara.settings import Settings, child_environment
 
 ACCOUNT: Final = "AC" + "1" * 32
-TOKEN: Final = "a-token-of-the-fault-runs"
+TOKEN: Final = "fa17" * 8
 START_PATIENCE_SECONDS: Final = 240.0
 UNLIMITED: Final = "1000000000"
 LIMITS: Final = (

@@ -34,11 +34,11 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
 def build_edge(services: Services, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
-    genuine = None
+    signed = None
     if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
         from clara.adapters.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
 
-        genuine = TwilioSignature(settings.twilio_auth_token.get_secret_value()).genuine_form
+        signed = TwilioSignature(settings.twilio_auth_token.get_secret_value()).signed_fields
     texts = services.texts.get()
     return Edge(
         inbox=door.receiving,
@@ -51,8 +51,8 @@ def build_edge(services: Services, door: "Door") -> Edge:
             "jobs": lambda: expecting.probe(services),
         },
         direction=texts.direction,
-        genuine=genuine,
-        public_url=settings.clara_public_url if genuine else None,
+        signed=signed,
+        public_url=settings.clara_public_url if signed else None,
         admin=build_admin(services),
         admin_token_sha256=settings.clara_admin_token_sha256,
         reader_token_sha256=settings.clara_reader_token_sha256,

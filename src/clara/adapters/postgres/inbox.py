@@ -10,6 +10,7 @@ from sqlalchemy import Engine, select
 
 from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.desk import outages
+from clara.adapters.postgres.refusals import refusals
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
 from clara.adapters.postgres.usage import Kind, take_in
@@ -39,13 +40,13 @@ class PostgresInbox:
         self._limits = limits
 
     def accept(self, incoming: Incoming) -> bool:
-        """Store and schedule; False when the message was known already. Raises StoreUnavailableError.
+        """Store and schedule; False when the message was known already. Raises StoreUnavailableError, RefusedError.
 
         A message over a limit is stored and not scheduled, but for the one that is answered with the notice.
         """
         name = pseudonym(self._key, incoming.sender)
         row = self._row(incoming, name)
-        with outages():
+        with refusals(inbox.name):
             return take_in(self._at_once, row, self._limits, self._kind) is not None
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
