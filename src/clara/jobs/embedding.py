@@ -15,7 +15,6 @@ from pathlib import Path
 import click
 
 from clara.bootstrap import Services
-from clara.cli.running import running, say, showing
 from clara.evaluation.dataset import SPLITS
 from clara.ingestion.journey import STEP
 from clara.jobs.evaluating import Choice, evaluate
@@ -35,8 +34,8 @@ from clara.settings import load_settings, resources
 def main(*, norms: Path | None, evaluation: bool) -> None:
     """Embed every passage of data/, of norms, or what the evaluation asks, and write the vectors."""
     if evaluation:
-        with running(), running_services(load_settings(), say, prepare="schema") as served:
-            ensure_corpus(served, say)
+        with running_services(load_settings(), click.echo, prepare="schema") as served:
+            ensure_corpus(served, click.echo)
             _write_questions(served)
         return
     services = Services(load_settings(), None)
@@ -54,13 +53,12 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
 
 def _write_questions(services: Services) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
-    with showing("asking") as progress:
-        vectors = QuestionVectors(services)
-        evaluate(vectors.carried, Choice(), None, _unsaid, progress)
-        for name, suite in suites_found().items():
-            say(name)
-            for split in SPLITS:
-                judge_part(vectors.carried, suite, split)
+    vectors = QuestionVectors(services)
+    evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)
+    for name, suite in suites_found().items():
+        click.echo(f"asking for {name} ...")
+        for split in SPLITS:
+            judge_part(vectors.carried, suite, split)
     made = {digest_of(text, "query"): vector for text, vector in vectors.of_all().items()}
     target = resources() / FILE
     write_vectors(target, services.embedder.get().model, made)
