@@ -14,13 +14,15 @@ from clara.adapters.fetching.fetcher import PoliteFetcher
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services
-from clara.ingestion.drift import Finding, Touched, blast_radius, drift_of_norm, drift_of_page
+from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
+from clara.ingestion.radius import Touched, blast_radius
 from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
 from clara.jobs.drift_report import brief, entry_of, lines_of
 from clara.jobs.looking import Fetch, in_folder, looking
 from clara.jobs.outcome import Outcome
 from clara.jobs.running import recorded
 from clara.jobs.taking_in import in_the_net
+from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.norm import Norm, norm_as_json, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.placing import madrid_today
@@ -197,6 +199,7 @@ class _Look:
     def __init__(self, services: Services, snapshots: PostgresSnapshots, fetch: Fetch) -> None:
         self.findings = PostgresFindings(services.engine.get())
         self._procedures = tuple(services.knowledge.get().catalogue.procedures.values())
+        self._derivations = read_derivations(resources() / "data")
         self._snapshots = snapshots
         self._fetch = fetch
 
@@ -226,7 +229,7 @@ class _Look:
 
     def _radius(self, source: RegisteredSource, finding: Finding, live: Norm | str) -> tuple[Touched, ...]:
         named = {source.url, *((live.eli, live.url) if isinstance(live, Norm) else ())}
-        return blast_radius(finding, self._procedures, frozenset(address_of(url) for url in named))
+        return blast_radius(finding, self._procedures, frozenset(address_of(url) for url in named), self._derivations)
 
 
 def _drift(source: RegisteredSource, served: Snapshot, live: Norm | str) -> Sequence[Finding]:
