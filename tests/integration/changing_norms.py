@@ -12,6 +12,26 @@ from clara.jobs.outcome import Outcome
 from clara.knowledge.law.norm import Norm, norm_as_json
 
 NORM = "BOE-A-2024-24099"
+# The provision that fixes the IPREM, and the same with another one.
+BUDGET = "BOE-A-2022-22128"
+LAW = f'''---
+title: "Ley 31/2022, de 23 de diciembre"
+identifier: "{BUDGET}"
+source: "https://www.boe.es/eli/es/l/2022/12/23/31"
+---
+# Ley 31/2022, de 23 de diciembre
+
+##### Disposición adicional nonagésima. Determinación del indicador público de rentas de efectos múltiples (IPREM) para 2023.
+
+a) El IPREM diario, 20 euros.
+
+b) El IPREM mensual, 600 euros.
+
+c) El IPREM anual, 7.200 euros.
+
+d) La cuantía anual del IPREM será de 8.400 euros cuando las normas se refieran al salario mínimo interprofesional.
+'''
+RAISED = LAW.replace(" 20 euros", " 20,67 euros").replace("600 ", "620 ").replace("7.200", "7.440").replace("8.400", "8.680")
 
 
 def serve(services: Services, norm: Norm) -> None:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.integration.changing_norms import look, numbers, one_of, serve
+from tests.integration.changing_norms import LAW, RAISED, look, numbers, one_of, serve
 from tests.integration.correcting import run_publish
 from tests.integration.wired import CommandLine, wired
 
@@ -19,25 +19,6 @@ from clara.knowledge.faults import DataError
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
 
-BUDGET = "BOE-A-2022-22128"
-LAW = f'''---
-title: "Ley 31/2022, de 23 de diciembre"
-identifier: "{BUDGET}"
-source: "https://www.boe.es/eli/es/l/2022/12/23/31"
----
-# Ley 31/2022, de 23 de diciembre
-
-##### Disposición adicional nonagésima. Determinación del indicador público de rentas de efectos múltiples (IPREM) para 2023.
-
-a) El IPREM diario, 20 euros.
-
-b) El IPREM mensual, 600 euros.
-
-c) El IPREM anual, 7.200 euros.
-
-d) La cuantía anual del IPREM será de 8.400 euros cuando las normas se refieran al salario mínimo interprofesional.
-'''
-RAISED = LAW.replace(" 20 euros", " 20,67 euros").replace("600 ", "620 ").replace("7.200", "7.440").replace("8.400", "8.680")
 BASE_FACT, LIGHT = "justicia_gratuita-requisitos-03", "bono_social_electrico-requisitos-02"
 # States 16,800 € and cites neither the law of budgets nor any page of it: it is touched by its formula alone.
 FAMILY = "bono_social_electrico-requisitos-06"
