@@ -37,7 +37,8 @@ def test_a_formula_is_worked_out_to_the_cent(formula: str, given: str) -> None:
 @pytest.mark.parametrize(
     "formula",
     ["", "iprem *", "smi", "iprem ** 2", "iprem // 2", "-iprem", "abs(iprem)", "iprem.real", "'a'", "True * iprem",
-     "iprem if 1 else 2", "iprem / (1 - 1)", "1e999 * iprem", "iprem * 1e40", "__import__('os')", "[iprem][0]", "(" * 99 + "iprem", "iprem == 600"],
+     "iprem if 1 else 2",
+     "iprem / (1 - 1)", "1e999 * iprem", "iprem * 1e40", "__import__('os')", "[iprem][0]", "(" * 99 + "iprem", "iprem == 600"],
 )  # fmt: skip
 def test_a_formula_holds_nothing_but_arithmetic(formula: str) -> None:
     """No call, no attribute, no power, no number without end: whatever else it holds is an error in words."""
