@@ -4,6 +4,7 @@ from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.fact_decisions import UntouchedFactError
 from clara.adapters.postgres.findings import DecidedFindingError, UnknownFindingError
 from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
@@ -96,6 +97,7 @@ MENDABLE = (
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,
+    UntouchedFactError,
     NoWebhookError,
     UnknownSourceError,
     UnreadableNormError,

@@ -7,6 +7,7 @@ from datetime import date
 from clara.bootstrap import Knowledge, read_knowledge
 from clara.conversation.texts import LANGUAGES
 from clara.conversation.writing.extractive import shown_date
+from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.faults import DataError
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.placing import madrid_today
@@ -41,10 +42,14 @@ def check(say: Say) -> bool:
     """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
     knowledge = read_knowledge(with_questions=True)
     sources = read_sources(resources() / "data")
-    if faults := source_faults(sources, knowledge.catalogue):
+    derivations = read_derivations(resources() / "data")
+    if faults := [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]:
         raise DataError(faults)
     clean = report(knowledge, madrid_today(), say)
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
+    figures = sum(len(formulas) for formulas in derivations.derived.values())
+    bases = ", ".join(derivations.bases)
+    say(f"{figures} figures of {len(derivations.derived)} facts derive from {bases}, as their formulas say.")
     return clean
 
 
