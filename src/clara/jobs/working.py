@@ -92,7 +92,11 @@ def answer(services: Services, case: Case) -> Reply:
         apology = Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
         return _helped(services, case, language) or apology
     message = Message(case.incoming.text, case.incoming.media_types, case.incoming.recordings)
-    tools = replace(_tools(services, case), known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym))
+    tools = replace(
+        _tools(services, case),
+        known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym),
+        vectors=services.turn_vectors,
+    )
     reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language, past=case.past)
     log.info(
         "message answered",
