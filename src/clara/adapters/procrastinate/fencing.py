@@ -137,7 +137,7 @@ class FencedJobs(JobManager):
         named = None if queues is None else list(queues)  # None: all there are
         asked: dict[str, Any] = {"queues": named, "worker": worker_id, **asdict(room)}
         rows = await self.connector.execute_query_all_async(_TAKE, **asked)
-        self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: (-job.priority, job.id or 0)))
+        self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: (job.priority <= 0, job.id or 0)))
         took = Counter(map(_lane, self._taken))
         self._full = took[LONG] >= room.long or took[LONG] + took[ORDINARY] >= room.usual
         self._none_left = len(rows) < room.all

@@ -1,0 +1,107 @@
+"""What one turn may cost, through the worker's own way of answering: one embedding, and no more than its time."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from tests.integration.wired import EMBEDDER, wired
+
+from clara.bootstrap import TURN_SECONDS, Lazily, Services
+from clara.conversation.message import Reply, ReplyStatus
+from clara.delivery.message import Case, Incoming
+from clara.jobs.working import answer
+from clara.knowledge.keyword import TIER as KEYWORD
+from clara.retrieval.hybrid import TIER as HYBRID
+from clara.retrieval.ports import Role
+
+PATIENCE = 200.0  # seconds that no test needs
+KNOWN = "¿Cuánto cuesta el NIE?"
+FOREIGN = "¿Quién ganó la liga de fútbol en 1987?"
+LONG = "我想申请居留 quiero el NIE, " * 150
+
+
+class Counting:
+    """The real embedder, counted; what it is asked while it is held ends when it is let go."""
+
+    def __init__(self) -> None:
+        self._embedder = EMBEDDER.get()
+        self.model, self.dimensions = self._embedder.model, self._embedder.dimensions
+        self.asked: list[str] = []
+        self.begun, self.free = Event(), Event()
+        self.free.set()
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        self.asked += texts
+        self.begun.set()
+        assert self.free.wait(PATIENCE)
+        return self._embedder.embed(texts, role)
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    made = Counting()
+    yield made
+    made.free.set()
+
+
+@pytest.fixture
+def services(knowledge_url: str, counting: Counting) -> Iterator[Services]:
+    with wired(knowledge_url, clara_channel="local") as made:
+        made.local, made.embedder = EMBEDDER, Lazily(lambda: counting)
+        yield made
+        counting.free.set()
+
+
+def said(services: Services, text: str) -> Reply:
+    return answer(services, Case(1, 1, Incoming("SM1", "local", "", "", text), "somebody", False, None))
+
+
+def clock(*moments: float) -> Callable[[], float]:
+    """Give a clock that shows these moments, the last one from then on."""
+    shown = iter(moments)
+    return lambda: next(shown, moments[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "statuses"),
+    [
+        pytest.param(KNOWN, {ReplyStatus.ANSWERED, ReplyStatus.CLARIFIED}, id="found"),
+        pytest.param(FOREIGN, {ReplyStatus.OUT_OF_SCOPE, ReplyStatus.NOT_FOUND}, id="not-found-and-told-apart"),
+    ],
+)
+def test_a_message_is_embedded_once(services: Services, counting: Counting, text: str, statuses: set[ReplyStatus]) -> None:
+    """Search, understanding and scope share one vector."""
+    assert said(services, text).status in statuses
+    assert counting.asked == [text]
+
+
+def test_past_its_time_a_turn_is_answered_from_keywords(services: Services, counting: Counting) -> None:
+    """Nothing is embedded any more, and the reply says that it may be less complete."""
+    services.clock = clock(0.0, TURN_SECONDS + 0.1)
+    reply = said(services, KNOWN)
+    assert (reply.status, reply.tier, counting.asked) == (ReplyStatus.ANSWERED, KEYWORD, [])
+    assert services.tools.get().say("es", "degraded") in reply.text
+
+
+def test_an_embedder_that_does_not_end_costs_its_own_turn_only(services: Services, counting: Counting) -> None:
+    """The wait for it counts; while its thread is kept, keywords go on and short questions are embedded."""
+    counting.free.clear()
+    with ThreadPoolExecutor(1) as other:
+        stuck = other.submit(said, services, LONG)
+        assert counting.begun.wait(PATIENCE)
+        services.clock = clock(0.0, TURN_SECONDS - 0.01)  # what is left when it waits
+        late = said(services, LONG)
+        assert late.text
+        assert late.tier != HYBRID
+        assert len(counting.asked) == 1
+        services.clock = lambda: 0.0
+        counting.free.set()
+        assert stuck.result(PATIENCE).text
+        assert said(services, KNOWN).tier == HYBRID
+
+
+def test_somebody_in_danger_needs_no_embedder(services: Services, counting: Counting) -> None:
+    """However little time there is."""
+    services.clock = clock(0.0, TURN_SECONDS + 0.1)
+    assert (said(services, "quiero morir").status, counting.asked) == (ReplyStatus.URGENT, [])
