@@ -78,6 +78,7 @@ class Services(Engine):
         self.media: Lazily[TwilioMedia] = Lazily(self._build_media)
         self.slots = Lazily(lambda: EmbeddingSlots(self.local.get().model, self.local.get().tokens))
         self.clock: Callable[[], float] = monotonic  # what a turn's time is measured by, in seconds
+        self.turn_seconds = TURN_SECONDS
         self.speak_from(AsServed(self))
 
     def speak_from(self, editions: Editions) -> None:
@@ -117,7 +118,7 @@ class Services(Engine):
 
     def turn_vectors(self) -> TurnVectors:
         """Give what embeds for one turn, which begins now, and within its time."""
-        return TurnVectors(self.slots.get().embed, Deadline(self.clock() + TURN_SECONDS, self.clock))
+        return TurnVectors(self.slots.get().embed, Deadline(self.clock() + self.turn_seconds, self.clock))
 
     def desk(self) -> "PostgresDesk":
         """Build what keeps the turns of messages."""
