@@ -41,7 +41,9 @@ def chosen(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=SCENARIOS
     )
-    parser.add_argument("scenario", nargs="?", default="kills", choices=("kills", "down", "order", "flood", "stop", "crowd"))
+    parser.add_argument(
+        "scenario", nargs="?", default="kills", choices=("kills", "down", "order", "flood", "stop", "long", "crowd")
+    )
     parser.add_argument("--seed", type=int, help="do what the run with this seed did (it is printed)")
     parser.add_argument("--messages", type=int, help="how many messages")
     parser.add_argument("--kills", type=int, help="how many kills, over all kinds")
@@ -62,6 +64,7 @@ SCENARIOS: Final = """scenarios:
   down    2,000 messages at both listeners while the database is dead
   order   10,000 messages of few people, eight workers, kills
   flood   one person floods under the limits of production; do the others notice?
+  long    eight people write 4,096 characters each: who waits? (Clara herself answers; two minutes)
   stop    every process is asked to end, one after the other, under load
   crowd   strangers hold 1,200 idle connections, then 1,000 half forms; are the others acknowledged?
 

@@ -25,11 +25,14 @@ from clara.conversation.writing.extractive import choose as chosen
 from clara.conversation.writing.framing import Writer
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
+from clara.retrieval.turn_vectors import TurnVectors
+from clara.retrieval.validating import MAX_CHARACTERS
 
 # WhatsApp takes 1,600 characters a message through Twilio; what is left is for the notice of the first contact.
 MAX_REPLY: Final = 1_600
-# Of a longer message only the beginning is read: it holds the question, and reading is paid by everybody who waits.
-MAX_QUESTION: Final = 2_000
+# Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked. It spares the
+# database endless terms and the phrase books endless words; what the embedder may cost is bounded there, by tokens.
+MAX_QUESTION: Final = MAX_CHARACTERS
 # Passages looked at for one reply: the writer shows four, of one procedure.
 EVIDENCE: Final = 12
 
@@ -40,7 +43,11 @@ class JourneyUnfinishedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read."""
+    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read.
+
+    `vectors` gives, for each turn, what embeds for it and for how long: the time begins when the message is read, after a voice
+    note was heard. By default it is unlimited.
+    """
 
     corpus: str
     retrieve: Retrieve
@@ -57,6 +64,7 @@ class Tools:
     human_contact: str | None = None
     listener: Listener | None = None
     known: Callable[[], Known] | None = None
+    vectors: Callable[[], TurnVectors] = TurnVectors
 
     def human(self, language: str) -> str:
         """Say how to reach a person."""
@@ -84,13 +92,13 @@ def hear(turn: Turn, tools: Tools) -> Turn | Reply:
     return replace(turn, message=heard.message, heard=True)
 
 
-def read(turn: Turn, _tools: Tools) -> Turn:
-    """Take the question out of the message: cleaned, and cut where it is too long."""
+def read(turn: Turn, tools: Tools) -> Turn:
+    """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs."""
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
     shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
     question = read_part[:MAX_QUESTION]
-    return replace(turn, question=question, asked=question, shortened=shortened)
+    return replace(turn, question=question, asked=question, shortened=shortened, vectors=tools.vectors())
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
@@ -154,7 +162,7 @@ def screen(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def find(turn: Turn, tools: Tools) -> Turn:
     """Look for evidence."""
-    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE))
+    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors))
     return replace(turn, found=set_apart(found, turn.apart))
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from clara.retrieval.passage import Found
+from clara.retrieval.turn_vectors import TurnVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Turn:
     `past` are the last turns, newest first. `question` is what the person wrote, `asked` what is looked for: the same, unless
     the message hangs on what was said before. `heard` says that the text is what a voice note was understood to say.
     `corrected` says that the person puts right how the last message was understood, and `apart` is the procedure, if any,
-    that was not meant.
+    that was not meant. `vectors` embeds what is asked, once, within the time of the turn.
     """
 
     message: Message
@@ -99,6 +100,7 @@ class Turn:
     found: Found | None = None
     corrected: bool = False
     apart: str | None = None
+    vectors: TurnVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
 from clara.delivery.limits import Limits
 from clara.delivery.receiving import Drainer, SpoolingInbox
+from clara.delivery.triage import LongReader, TriagingInbox
 from clara.jobs import expecting
 from clara.jobs.administering import build_admin
 from clara.jobs.delivering import probe
@@ -39,9 +40,13 @@ def build_edge(services: Services, door: "Door") -> Edge:
         from clara.adapters.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
 
         signed = TwilioSignature(settings.twilio_auth_token.get_secret_value()).signed_fields
-    texts = services.texts.get()
+    texts, danger = services.texts.get(), services.danger.get()
+
+    def in_danger(said: str) -> bool:
+        return bool(danger.recognise(said))
+
     return Edge(
-        inbox=door.receiving,
+        inbox=TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read),
         replies=door.inbox,
         reports=door.receiving,
         probes={

@@ -22,7 +22,7 @@ from clara.jobs.listening import require_free_port
 from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.serving import build_app, open_door
 from clara.jobs.whole_requests import Bounds, WholeRequests
-from clara.jobs.working import build_worker
+from clara.jobs.working import SWITCH_SECONDS, build_worker
 from clara.logs import configure_logs
 from clara.settings import Settings
 from clara.web.app import MAX_BODY_BYTES
@@ -63,6 +63,7 @@ class WebProcess:
         """Build everything; it is stopped when this process ends."""
         _end_with(self.parent)
         configure_logs()
+        sys.setswitchinterval(SWITCH_SECONDS)
         services = Services(self.settings, self.database_url, outage=self.outage)
         door = open_door(services)
         app = build_app(services, door)

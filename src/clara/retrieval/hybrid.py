@@ -8,7 +8,7 @@ from typing import Any
 from clara.retrieval.calibration import Judge
 from clara.retrieval.collections import Gathered
 from clara.retrieval.diversity import diversity
-from clara.retrieval.embedding import embedded
+from clara.retrieval.embedding import vector_of
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
 
@@ -38,7 +38,7 @@ def by_vectors_of(embedder: Embedder, understand: Understand) -> Understand:
 
     def understood(query: Query, _vector: Vector | None) -> Query:
         try:
-            (vector,) = embedded(embedder, [query.text], "query")
+            vector = vector_of(replace(query, vector=None), embedder)
         except EmbedderUnavailableError:
             return understand(query, None)
         return understand(query, vector)
@@ -55,8 +55,7 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
 
     def search(query: Query) -> Found:
         started = perf_counter()
-        carried = query.vector if query.model in {"", embedder.model} else None
-        vector: Vector = carried or embedded(embedder, [query.text], "query")[0]
+        vector = vector_of(query, embedder)
         after = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from heapq import merge
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clara.retrieval.turn_vectors import TurnVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class Query:
     `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
     under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
     that one request embeds once; `model` names the embedder that made it, and it is not compared with vectors of another.
+    `vectors` embeds within the time of the turn that asks; None: nobody waits.
     `exact` compares every vector instead of asking the approximate index. With `today`, only passages that hold on that day
     are found, by `valid_from` and `valid_until` in their metadata (ISO 8601), and those that have ended are given apart.
     """
@@ -64,6 +68,7 @@ class Query:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
     model: str = field(default="", repr=False, compare=False)
+    vectors: "TurnVectors | None" = field(default=None, repr=False, compare=False)
     exact: bool = False
     today: date | None = None
 
