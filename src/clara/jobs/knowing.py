@@ -8,9 +8,12 @@ from clara.bootstrap import Knowledge, read_knowledge
 from clara.conversation.texts import LANGUAGES
 from clara.conversation.writing.extractive import shown_date
 from clara.knowledge.faults import DataError
+from clara.knowledge.hosts import read_hosts
+from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.placing import madrid_today
 from clara.knowledge.procedure import Certainty, Fact, Procedure
+from clara.knowledge.provenance import provenance_faults
 from clara.knowledge.review import Review, review
 from clara.knowledge.sources import read_sources, source_faults
 from clara.knowledge.training import digest_of, examples_of
@@ -40,8 +43,11 @@ class UnknownProcedureError(Exception):
 def check(say: Say) -> bool:
     """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
     knowledge = read_knowledge(with_questions=True)
-    sources = read_sources(resources() / "data")
-    if faults := source_faults(sources, knowledge.catalogue):
+    data = resources() / "data"
+    sources = read_sources(data)
+    faults = source_faults(sources, knowledge.catalogue)
+    faults += provenance_faults(knowledge.catalogue, sources.values(), read_hosts(data), read_hotlines(data))
+    if faults:
         raise DataError(faults)
     clean = report(knowledge, madrid_today(), say)
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
