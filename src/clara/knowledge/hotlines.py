@@ -61,7 +61,7 @@ class Hotlines:
             return self.filled(value)
         except KeyError as lacking:
             faults.append(Fault(file, place, f"{lacking.args[0]} is not in {FILE}; add it there, or correct it"))
-            return value
+            return _PLACEHOLDER.sub("", value)
 
     def _said(self, name: str, *, mail: bool) -> str:
         line = self._by_id.get(name)
