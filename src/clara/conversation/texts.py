@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clara.knowledge.faults import DataError, Fault, read_languages
+from clara.knowledge.hotlines import read_hotlines
 
 # The order in which languages are tried when nothing else decides.
 LANGUAGES = ("es", "en", "fr", "ar", "ro", "pt", "ca", "zh", "uk", "ru")
@@ -39,7 +40,11 @@ class Texts:
 
 def read_texts(folder: Path) -> Texts:
     """Read `folder`/texts. Raises DataError naming every fault of every file."""
+    lines = read_hotlines(folder)
     documents, faults = read_languages(folder, "texts", LANGUAGES)
+    for language, document in documents.items():
+        documents[language], lacking = lines.fill(document, f"texts/{language}.json")
+        faults += lacking
     faults += _placeholder_faults(documents)
     if faults:
         raise DataError(faults)

@@ -9,9 +9,12 @@ from clara.conversation.texts import LANGUAGES
 from clara.conversation.writing.extractive import shown_date
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.faults import DataError
+from clara.knowledge.hosts import read_hosts
+from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.placing import madrid_today
 from clara.knowledge.procedure import Certainty, Fact, Procedure
+from clara.knowledge.provenance import provenance_faults
 from clara.knowledge.review import Review, review
 from clara.knowledge.sources import read_sources, source_faults
 from clara.knowledge.training import digest_of, examples_of
@@ -41,9 +44,11 @@ class UnknownProcedureError(Exception):
 def check(say: Say) -> bool:
     """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
     knowledge = read_knowledge(with_questions=True)
-    sources = read_sources(resources() / "data")
-    derivations = read_derivations(resources() / "data")
-    if faults := [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]:
+    data = resources() / "data"
+    sources, derivations = read_sources(data), read_derivations(data)
+    faults = [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]
+    faults += provenance_faults(knowledge.catalogue, sources.values(), read_hosts(data), read_hotlines(data))
+    if faults:
         raise DataError(faults)
     clean = report(knowledge, madrid_today(), say)
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")

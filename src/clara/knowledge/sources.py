@@ -11,6 +11,7 @@ import yaml
 
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.faults import DataError, Fault, read_schema
+from clara.knowledge.hosts import within
 from clara.knowledge.procedure import Fact
 
 FILE = "sources.yaml"
@@ -45,12 +46,6 @@ class RegisteredSource:
     every_days: int
     pause_seconds: float
     official: bool = True
-
-
-def within(host: str | None, domain: str) -> bool:
-    """Whether a host is the domain itself or lies below it."""
-    name = (host or "").lower().rstrip(".")
-    return name == domain or name.endswith(f".{domain}")
 
 
 def address_of(url: str) -> str:

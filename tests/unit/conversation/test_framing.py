@@ -9,7 +9,7 @@ from unit_builders import SOURCE, Catalogued, hit_of, passage_of
 
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import Framing, doubts_of, is_old
+from clara.conversation.writing.framing import Framing, citation_of, doubts_of, is_old
 
 TODAY = date(2026, 11, 21)
 NEWSPAPER = {**SOURCE, "official": False}
@@ -37,6 +37,23 @@ def test_every_doubt_is_named() -> None:
     assert doubts_of(passage) == [("secondary", ""), ("ends", "2026-12-31")]
     assert doubts_of(replace(passage_of(), metadata={**passage_of().metadata, "flagged": True})) == [("flagged", "")]
     assert doubts_of(passage_of()) == []
+
+
+@pytest.mark.parametrize("certainty", ["official", "two_sources", "secondary"])
+def test_a_fact_is_labelled_by_the_source_that_is_shown(certainty: str) -> None:
+    """Two newspapers are no public body; where one source is of a public body, that one is shown and nothing is said."""
+    assert doubts_of(passage_of(certainty=certainty, sources=[NEWSPAPER, NEWSPAPER])) == [("secondary", "")]
+    both = passage_of(certainty=certainty, sources=[{**NEWSPAPER, "url": "https://news.example/a"}, SOURCE])
+    assert doubts_of(both) == []
+    assert citation_of(1, both).source_url == SOURCE["url"]
+
+
+def test_a_reply_says_which_of_its_facts_no_public_body_says(texts: Texts, real: Any) -> None:
+    """A fact that two newspapers say is introduced as such, by its own line; the one beside it is not."""
+    papers = hit_of("nie-plazos-02", 0.9, "Dicen dos diarios.", certainty="two_sources", sources=[NEWSPAPER, NEWSPAPER])
+    writer = ExtractiveWriter(Framing(texts, real.names, (), lambda: TODAY))
+    text, _ = writer.write([hit_of("nie-plazos-01"), papers], "es", 1_600)
+    assert "• La cita dura diez minutos. [C1]\n• Según una fuente no oficial: Dicen dos diarios. [C2]" in text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

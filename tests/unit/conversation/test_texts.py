@@ -36,6 +36,7 @@ def folder(tmp_path: Path, data: Path) -> Path:
     """A copy of the data folder with the texts and the schemas alone."""
     for part in ("texts", "schema"):
         shutil.copytree(data / part, tmp_path / part)
+    shutil.copy(data / "hotlines.json", tmp_path)
     return tmp_path
 
 
@@ -152,6 +153,9 @@ def test_copy_reads_clean(folder: Path, texts: Texts) -> None:
         pytest.param(lambda document: document.update(language="French"), '$.language: "French"', id="language-in-full"),
         pytest.param(lambda document: document["texts"].update(help="a { b"), "text 'help': .*brace as two", id="brace-open"),
         pytest.param(lambda document: document["texts"].update(help="a } b"), "text 'help': .*brace as two", id="brace-close"),
+        pytest.param(
+            lambda document: document["texts"].update(thanks="{line.x}"), "$.texts.thanks: {line.x} is not", id="no-line"
+        ),
         pytest.param(lambda document: document["texts"].update(help="{}"), "text 'help': must have", id="empty-placeholder"),
         pytest.param(
             lambda document: document["texts"].update(not_found="{procedures}"), "text 'not_found'", id="placeholder-missing"

@@ -3,7 +3,7 @@
 Only rules over words, read from data/danger: no database, no model, no network.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,7 @@ from clara.conversation.phrases.phrasing import PatternError, Phrasing
 from clara.conversation.phrases.spelling import Spelling, plain_words
 from clara.conversation.texts import LANGUAGES
 from clara.knowledge.faults import DataError, Fault, read_languages
+from clara.knowledge.hotlines import read_hotlines
 
 # Longer than any message that WhatsApp lets through (4,096 characters); beyond that somebody tries out the machine.
 MAX_READ: Final = 5_000
@@ -24,6 +25,9 @@ MAX_WORDS: Final = 2_000
 MISSED: Final = 2
 # More numbers than these are not read by somebody who is afraid.
 MOST_NAMED: Final = 3
+# Characters of a whole reply, and of the line that names a kind beside another one: a phone shows some 1,000 at once.
+LONGEST_WHOLE: Final = 950
+LONGEST_LINE: Final = 120
 # What masks and what calms, beside the kinds of danger, in the files.
 IDIOMS, CALM = "idioms", "calm"
 
@@ -89,16 +93,29 @@ class Danger:
 
 def read_danger(folder: Path) -> Danger:
     """Read `folder`/danger. Raises DataError naming every fault of every file."""
+    lines = read_hotlines(folder)
     documents, faults = read_languages(folder, "danger", LANGUAGES)
     phrasings: list[Phrasing] = []
+    helps: dict[str, Help] = {}
     for language, document in documents.items():
+        filled, lacking = lines.fill(document, f"danger/{language}.json")
+        faults += lacking or _too_long(filled["texts"], f"danger/{language}.json")
+        helps[language] = _help(filled["texts"])
         try:
-            phrasings.append(_phrasing(document))
+            phrasings.append(_phrasing(filled))
         except PatternError as error:
             faults.append(Fault(f"danger/{language}.json", "patterns", str(error)))
     if faults:
         raise DataError(faults)
-    return Danger(phrasings, {language: _help(document["texts"]) for language, document in documents.items()})
+    return Danger(phrasings, helps)
+
+
+def _too_long(texts: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Fault]:
+    """Find texts that are too long to be read by somebody who is afraid, with their numbers in them."""
+    for kind, said in texts.items():
+        for shape, longest in (("whole", LONGEST_WHOLE), ("line", LONGEST_LINE)):
+            if len(said[shape]) > longest:
+                yield Fault(file, f"$.texts.{kind}.{shape}", f"is longer than {longest} characters; shorten it")
 
 
 def _phrasing(document: Mapping[str, Any]) -> Phrasing:

@@ -11,7 +11,7 @@ from clara.knowledge.flagging import FLAGGED, Flagged, marked
 from clara.knowledge.passages import compares
 from clara.knowledge.places import STATE
 from clara.knowledge.placing import has_begun, has_ended, holds_on, madrid_today
-from clara.knowledge.procedure import Certainty, FactKind
+from clara.knowledge.procedure import FactKind
 from clara.retrieval.passage import Hit, Passage
 
 # Unicode's first strong isolate and its end: without them the full stop of "733,60 € al mes." jumps before the amount.
@@ -200,9 +200,8 @@ def is_flagged(passage: Passage) -> bool:
 
 
 def is_secondary(passage: Passage) -> bool:
-    """Whether only sources that are not official speak of a fact."""
-    metadata = passage.metadata
-    return metadata["certainty"] == Certainty.SECONDARY and not any(source["official"] for source in metadata["sources"])
+    """Whether the source that is shown for a fact is of no public body: how many there are makes none of them official."""
+    return not shown_source(passage)["official"]
 
 
 def is_old(kind: str | None, verified_on: str, today: date) -> bool:
@@ -213,9 +212,14 @@ def is_old(kind: str | None, verified_on: str, today: date) -> bool:
 
 def citation_of(number: int, passage: Passage) -> Citation:
     """Cite a fact by its first official source, or its first one where none is."""
-    sources = passage.metadata["sources"]
-    source = next((source for source in sources if source["official"]), sources[0])
+    source = shown_source(passage)
     return Citation(f"C{number}", passage.id, passage.document_id, passage.section, source["url"], source["seen_on"])
+
+
+def shown_source(passage: Passage) -> Mapping[str, Any]:
+    """Give the first official source of a fact, or its first one where none is."""
+    sources: Sequence[Mapping[str, Any]] = passage.metadata["sources"]
+    return next((source for source in sources if source["official"]), sources[0])
 
 
 def shown_date(iso: str, language: str) -> str:

@@ -10,6 +10,8 @@ Making = Mapping[str, Any]
 _SLAVIC: Final = frozenset({"uk", "ru"})
 # Up to this Arabic counts with the plural, Romanian without "de".
 _ARABIC_PLURAL, _ROMANIAN_PLAIN, _DUAL = 10, 19, 2
+# Digits of a telephone number inside Spain.
+NATIONAL: Final = 9
 _TEEN: Final = range(11, 15)
 _SIGNS: Final = str.maketrans("0123456789,.", "٠١٢٣٤٥٦٧٨٩٬٫")
 
@@ -96,7 +98,7 @@ class Rendering:
 
     def _phone(self, value: Mapping[str, Any], _language: str) -> str:
         digits = str(value["value"])
-        if len(digits) != len("900105090"):
+        if len(digits) != NATIONAL:
             return digits
         pairs = f"{digits[:3]} {digits[3:5]} {digits[5:7]} {digits[7:]}"
         return self._chance.choice([digits, pairs, f"{digits[:3]} {digits[3:6]} {digits[6:]}", f"+34 {pairs}"])
