@@ -7,17 +7,12 @@ from clara.knowledge.hotlines import read_hotlines
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("texts", "danger", "following", "rights")
-FILES = sorted(
-    [
-        *(file for folder in FOLDERS for file in (ROOT / "data" / folder).glob("*.json")),
-        *(ROOT / "src").rglob("*.py"),
-        *(ROOT / "src").rglob("*.html"),
-    ]
-)
+TEXTS = [file for folder in FOLDERS for file in (ROOT / "data" / folder).glob("*.json")]
+FILES = sorted([*TEXTS, *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.html")])
 # Places that hold a number for another reason than to tell it.
 ALLOWED = {
     "src/clara/knowledge/spanish.py": {"112"},  # the shapes of short numbers, by which any fact is read
-    "src/clara/conversation/people/identifying.py": {"600 000 016"},  # in the form of a person's number: not masked
+    "src/clara/conversation/people/identifying.py": {"600 000 016"},  # the one with the form of a person's
 }
 LINES = read_hotlines(ROOT / "data").lines
 # Long numbers with or without blanks in them; none as part of a longer number, name or code.

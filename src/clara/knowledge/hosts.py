@@ -1,4 +1,4 @@
-"""Whose pages facts are read from: hosts of public bodies, and those that are never cited. Kept in data/hosts.json."""
+"""Whose pages facts are read from: hosts of public bodies, and hosts that are never cited. Kept in data/hosts.json."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

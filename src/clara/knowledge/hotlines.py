@@ -1,4 +1,4 @@
-"""The lines that people are told to call: one table, data/hotlines.json. Texts name a line; its number is filled in."""
+"""The telephone lines that people are told to call: one table, data/hotlines.json. Texts name a line by its id."""
 
 import re
 from collections.abc import Mapping, Sequence
