@@ -96,10 +96,11 @@ def complete(line: str) -> bool:
     if "--help" in rest:
         return True
     try:
-        command.make_context(command.name, list(rest))
+        given = command.make_context(command.name, list(rest)).params
     except (click.ClickException, click.exceptions.Exit):
         return False
-    return not isinstance(command, click.Group)
+    arguments = [given[param.name] for param in command.params if isinstance(param, click.Argument)]
+    return not isinstance(command, click.Group) and (not arguments or any(arguments))
 
 
 def scripts() -> Iterator[object]:
@@ -139,7 +140,7 @@ def test_what_a_document_names_can_be_called(line: Line) -> None:
 def test_what_needs_nobody_else_runs_as_written(script: list[str], checkout: Path, knowledge_url: str) -> None:
     """Every command ends with 0, or with the code that it has for findings."""
     for line in script:
-        done = shell(line, checkout, RAG_DB_URL=knowledge_url)
+        done = shell(line, checkout, RAG_DB_URL=knowledge_url, OTHER_DB_URL=knowledge_url)
         fine = {0} | {
             code for begin, code in ALSO_FINE.items() if any(words_of(one).startswith(begin) for one in commands(line))
         }
