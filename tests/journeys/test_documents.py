@@ -107,11 +107,13 @@ def scripts() -> Iterator[object]:
     """Give what is run, once: the blocks of the documents without what is only parsed, then what stands in their text."""
     seen: set[str] = set()
     for path in DOCUMENTS:
+        written: list[str] = []  # the files that earlier blocks of the document made
         for number, block in enumerate(blocks(path, ("sh",))):
             kept = [line for line in lines(block) if reason_of(line) is None]
             if any("clara" in line for line in kept) and not set(kept) <= seen:
                 seen.update(kept)
-                yield pytest.param(kept, id=f"{path.name} {number}")
+                yield pytest.param([*written, *kept], id=f"{path.name} {number}")
+            written += [line for line in kept if line.startswith("echo ")]
     for path in DOCUMENTS:
         for line in named(path):
             text = f".venv/bin/{line.text}" if line.text.startswith("clara ") else line.text
