@@ -3,13 +3,13 @@
 The previous release neither reads nor writes the new columns, so its processes may go on during an upgrade. Facts of findings
 that were accepted before are undecided, and in doubt again, unless a correction of them is served.
 
-Revision: 0011, after 0010
+Revision: 0012, after 0011
 """
 
 from alembic import op
 
-revision = "0011"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 branch_labels = None
 depends_on = None
 
