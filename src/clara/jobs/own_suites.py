@@ -113,7 +113,7 @@ def _judged(case: Case, group: str, passed: bool, note: str) -> Judged:
 
 
 def _danger(stage: Stage, case: Case) -> Iterator[Judged]:
-    """See whether danger is recognised, and the right help said first; to add 112 is never wrong."""
+    """See whether danger is recognised, and the right help said first; to add the number for emergencies is never wrong."""
     kinds = stage.reply_to(case["text"]).trace.get("danger", [])
     wanted = ROUTES[case["route"]].value
     first = [kind for kind in kinds if kind != Kind.EMERGENCY.value or wanted == kind]

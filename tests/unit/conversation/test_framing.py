@@ -51,8 +51,9 @@ def test_a_fact_is_labelled_by_the_source_that_is_shown(certainty: str) -> None:
 def test_a_reply_says_which_of_its_facts_no_public_body_says(texts: Texts, real: Any) -> None:
     """A fact that two newspapers say is introduced as such, by its own line; the one beside it is not."""
     papers = hit_of("nie-plazos-02", 0.9, "Dicen dos diarios.", certainty="two_sources", sources=[NEWSPAPER, NEWSPAPER])
-    writer = ExtractiveWriter(Framing(texts, real.names, (), lambda: TODAY))
-    text, _ = writer.write([hit_of("nie-plazos-01"), papers], "es", 1_600)
+    known = hit_of("nie-plazos-01")
+    writer = ExtractiveWriter(Framing(texts, real.names, [known.passage, papers.passage], lambda: TODAY))
+    text, _ = writer.write([known, papers], "es", 1_600)
     assert "• La cita dura diez minutos. [C1]\n• Según una fuente no oficial: Dicen dos diarios. [C2]" in text
 
 
@@ -101,7 +102,8 @@ def test_a_comparison_goes_with_its_year(texts: Texts, real: Any) -> None:
     """A fact that names an earlier year is said with the figure of the year, and not at all once that has ended."""
     years = {"valid_from": "2026-01-01", "valid_until": "2026-12-31"}
     figure = hit_of("nie-plazos-01", 0.9, "Son 9 € en 2026.", **years)
-    metadata = {"values": [{"kind": "date", "value": "2025"}], "conditions": ["nie-plazos-01"]}
+    values = [{"kind": "date", "value": "2025"}, {"kind": "amount", "value": 8, "unit": "EUR"}]
+    metadata = {"values": values, "conditions": ["nie-plazos-01"]}
     earlier = hit_of("nie-plazos-02", 1.0, "En 2025 eran 8 €.", **years)
     earlier = replace(earlier, passage=replace(earlier.passage, metadata={**earlier.passage.metadata, **metadata}))
     for day, said in ((date(2026, 12, 31), {"nie-plazos-01", "nie-plazos-02"}), (date(2027, 1, 1), {"nie-plazos-01"})):
