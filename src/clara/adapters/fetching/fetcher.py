@@ -15,7 +15,7 @@ from clara.adapters.fetching.retrying import MOST_PATIENCE_SECONDS, WORTH_ANOTHE
 from clara.adapters.fetching.robots import Robots
 from clara.adapters.retry_after import asked_patience
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
-from clara.knowledge.sources import within
+from clara.knowledge.hosts import within
 
 ROBOT: Final = "Clara"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
