@@ -55,8 +55,8 @@ faults: .venv/.dev ## Kill processes at random under load, and print what was lo
 faults-night: .venv/.dev ## The same with ten times as much
 	@$(BIN)/python -m tests.faults.run --messages 30000 --kills 600 $(if $(SEED),--seed $(SEED))
 
-load: .venv/.dev ## 80 questions and 240 status reports a second for a minute
-	@$(BIN)/python -m tests.faults.load --seconds 60 --questions 80
+load: .venv/.dev ## 80 questions and 240 reports a second to a stand-in that answers; REAL=1: find the rate at which Clara herself does (QUESTIONS= tries one)
+	@$(BIN)/python -m tests.faults.$(if $(REAL),real,load) --seconds 60 $(if $(REAL)$(QUESTIONS),$(if $(QUESTIONS),--questions $(QUESTIONS)),--questions 80)
 
 soak: .venv/.dev ## 20 questions a second for 20 minutes, watching memory
 	@$(BIN)/python -m tests.faults.load --soak 20 --questions 20

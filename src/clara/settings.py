@@ -6,22 +6,21 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Self
-from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from clara.plausibility import MAKE_KEY, auth_token, database_address, public_address, weak_key
+
 PREFIXES = ("CLARA_", "RAG_")
-MINIMUM_KEY_CHARACTERS = 32
 A_YEAR_SECONDS = 31_536_000
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-FEWEST_DIFFERENT_CHARACTERS = 8  # of 200,000 random keys of 32 hexadecimal digits none had fewer
 # The demonstration's account and key: public on purpose, refused for any other account.
 DEMO_ACCOUNT = "AC" + "0" * 32
 SAMPLE_KEY = "sample-key-of-the-demonstration-only"
-MAKE_KEY = "Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
-
+KEYS = ("clara_pseudonym_key", "clara_address_key")
+FAULTS = {"clara_public_url": public_address, "rag_db_url": database_address, "twilio_auth_token": auth_token}
 
 # Without these no message of WhatsApp can be verified, answered or tied to its sender.
 NEEDED_BY_TWILIO = (
@@ -73,7 +72,7 @@ class Settings(BaseSettings):
     )
 
     clara_channel: Literal["twilio", "local"] = Field("twilio", description="local serves the chat page instead of the webhook")
-    clara_public_url: str | None = Field(None, description="address without /webhook, exactly as Twilio was given it")
+    clara_public_url: str | None = Field(None, description="https:// address without /webhook, exactly as Twilio was given it")
     clara_pseudonym_key: SecretStr | None = Field(
         None, description="32 or more random characters; keys pseudonyms. Never change it"
     )
@@ -150,33 +149,31 @@ class Settings(BaseSettings):
         if missing:
             msg = f"{', '.join(missing)} not set, but another setting needs it; set it, or leave that one at its default"
             raise ValueError(msg)
-        if self.rag_cache_enabled and self.clara_pseudonym_key and (fault := self._weak("CLARA_PSEUDONYM_KEY")):
-            raise ValueError(fault)
+        faults = [fault for name in KEYS if getattr(self, name) is not None and (fault := self._weak(name))]
+        if faults:
+            raise ValueError("\n".join(faults))
         return self
 
     def _weak(self, name: str) -> str | None:
         """Say what is wrong with a key that people's secrets hang on; the demonstration's account may have the sample."""
-        key = self.secret(name.lower())
-        if key == SAMPLE_KEY and self.twilio_account_sid == DEMO_ACCOUNT:
-            return None
-        if len(key) < MINIMUM_KEY_CHARACTERS:
-            return f"{name} is too short. {MAKE_KEY}"
-        if key == SAMPLE_KEY or len(set(key)) < FEWEST_DIFFERENT_CHARACTERS:
-            return f"{name} can be guessed: it is the sample of the documentation, or hardly random. {MAKE_KEY}"
-        return None
+        key = self.secret(name)
+        public = key == SAMPLE_KEY
+        fault = None if public and self.twilio_account_sid == DEMO_ACCOUNT else weak_key(key, public=public)
+        return f"{name.upper()} {fault}" if fault else None
 
     def secret(self, name: str) -> str:
         """Give the value of a secret, empty when it is not set."""
         value: SecretStr | None = getattr(self, name)
         return value.get_secret_value() if value else ""
 
-    @field_validator("clara_public_url")
+    @field_validator("clara_public_url", "rag_db_url", "twilio_auth_token")
     @classmethod
-    def _plain_address(cls, value: str | None) -> str | None:
-        if value is not None and not _is_plain_address(value):
-            msg = "must be an address like https://clara.example.org, without query or blanks"
-            raise ValueError(msg)
-        return value.rstrip("/") if value else value
+    def _meant(cls, value: str | SecretStr | None, field: ValidationInfo) -> str | SecretStr | None:
+        """Refuse what cannot be meant, without showing it."""
+        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if plain is not None and (fault := FAULTS[str(field.field_name)](plain)):
+            raise ValueError(fault)
+        return value.rstrip("/") if isinstance(value, str) else value
 
     @field_validator("rag_redis_url")
     @classmethod
@@ -211,11 +208,8 @@ class Settings(BaseSettings):
                 "set them, or set CLARA_CHANNEL=local to try Clara on this machine."
             )
             raise SettingsError(msg)
-        faults = [fault for name in ("CLARA_PSEUDONYM_KEY", "CLARA_ADDRESS_KEY") if (fault := self._weak(name))]
         if self.twilio_account_sid != DEMO_ACCOUNT and self.pseudonym_key == self.address_key:
-            faults.append(f"CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY. {MAKE_KEY}")
-        if faults:
-            raise SettingsError("\n".join(faults))
+            raise SettingsError(f"CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY. {MAKE_KEY}")
 
     @property
     def pseudonym_key(self) -> str:
@@ -274,16 +268,6 @@ def resources() -> Path:
     """Give the folder that holds data/ and migrations/: the checkout, or share/clara of an installed wheel."""
     checkout = Path(__file__).resolve().parents[2]
     return checkout if (checkout / "data" / "tramites").is_dir() else Path(sys.prefix) / "share" / "clara"
-
-
-def _is_plain_address(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-        usable = parts.port is None or parts.port > 0
-    except ValueError:
-        return False
-    plain = not parts.query and not parts.fragment and not any(character.isspace() for character in value)
-    return usable and plain and parts.scheme in {"https", "http"} and bool(parts.hostname)
 
 
 def _unknown_names(environment: Mapping[str, str]) -> list[str]:

@@ -12,8 +12,8 @@ SOURCES = sorted((ROOT / "src" / "clara").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "datasets", "embedders", "engine", "models", "tooling", "wrapping")
 COMMANDS = (
-    "asking", "benching", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing", "reviewing",
-    "running", "scheduling", "serving", "watching",
+    "asking", "auditing", "benching", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing",
+    "reviewing", "running", "scheduling", "serving", "watching",
 )  # fmt: skip
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -26,6 +26,10 @@ select count(distinct (pseudonym, over_limit,
     date_trunc(case when over_limit like '%day' then 'day' else 'minute' end, received_at, 'UTC')))
 from inbox where over_limit is not null
 """
+KINDS: Final = """
+select turns.status, coalesce(turns.tier, ''), count(*) from turns join inbox on inbox.id = turns.inbox_id
+where inbox.message_sid like %s || '%%' group by 1, 2 order by 3 desc
+"""
 # What explains a finding: kept beside the logs, because the database goes with the run. Nobody's address is among it.
 KEPT: Final = (
     "select id, message_sid, pseudonym, created_at, received_at, fence, tries, over_limit, set_aside_at from inbox order by id",
@@ -79,6 +83,17 @@ def rows(url: str) -> tuple[list[InboxRow], list[OutboxRow], int]:
         outbox = [OutboxRow(*row[:-1], superseded=tuple(row[-1])) for row in connection.execute(OUTBOX)]
         windows = (connection.execute(WINDOWS).fetchone() or (0,))[0]
     return inbox, outbox, windows
+
+
+def kinds_of_reply(url: str, beginning: str) -> dict[tuple[str, str], int]:
+    """Count the turns by status and tier (empty: none was asked), of messages whose ids begin so."""
+    with psycopg.connect(url) as connection:
+        return {(status, tier): count for status, tier, count in connection.execute(KINDS, [beginning])}
+
+
+def embeddings(folder: Path) -> list[tuple[float, float]]:
+    """Give when each embedding of a metered worker ended, and the processor seconds that it took."""
+    return [(line["at"], line["seconds"]) for line in lines(folder / "embedded.jsonl")]
 
 
 def spooled_bytes(folders: Sequence[Path]) -> int:

@@ -18,7 +18,7 @@ LOOK_EVERY_SECONDS: Final = 0.05
 PAUSE_SECONDS: Final = 0.5
 PAGE_BYTES: Final = 4096
 TICKS: Final = 100.0  # a second of processor time, on every Linux there is
-PARENT, USER, SYSTEM, RESIDENT = 1, 11, 12, 21  # fields of /proc/<pid>/stat after the name
+PARENT, USER, SYSTEM, USER_ENDED, SYSTEM_ENDED, RESIDENT = 1, 11, 12, 13, 14, 21  # fields of /proc/<pid>/stat after the name
 STOLEN: Final = 8  # field of the first line of /proc/stat
 
 
@@ -55,6 +55,12 @@ def cpu_seconds(pid: int) -> float:
     """Give the processor time that a process has used."""
     fields = stat(pid)
     return (int(fields[USER]) + int(fields[SYSTEM])) / TICKS if fields else 0.0
+
+
+def ended_seconds(pid: int) -> float:
+    """Give the processor time of those that a process started and that have ended."""
+    fields = stat(pid)
+    return (int(fields[USER_ENDED]) + int(fields[SYSTEM_ENDED])) / TICKS if fields else 0.0
 
 
 def stolen_seconds() -> float:

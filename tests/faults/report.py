@@ -15,6 +15,9 @@ from tests.faults.timings import Spread, acknowledging, catching_up, replying, r
 # A flood may slow the others' replies by a fifth.
 FLOOD_RATIO: Final = 1.2
 RATIO: Final = "others' p95 with flood / without"
+# Long messages may double them.
+LONG_RATIO: Final = 2.0
+BESIDE_LONG: Final = "others' p95 with long messages / without"
 SHOWN: Final = 5
 
 
@@ -46,9 +49,14 @@ def finding(performance: Performance) -> Finding:
         "callbacks acknowledged": spread(evidence.callback_waits(performance.stage.folder)),
         "longest stop": spread(stops),
     }
+    if scenario.name == "long":
+        timings |= _waits(record, ledger)
     figures: dict[str, float] = {"callbacks not acknowledged": evidence.callback_failures(performance.stage.folder)}
     if scenario.name == "flood":
         figures |= _flood(record, ledger)
+    if scenario.name == "long":
+        alone, beside = timings["others, without long messages"].p95, timings["others, with long messages"].p95
+        figures[BESIDE_LONG] = beside / alone if alone else 0.0
     broken = (*_unperformed(performance), *_broken(account), *_missed(performance, timings, figures))
     return Finding(scenario.name, scenario.cast.seed, account, timings, performance.killer.counts(), figures, broken)
 
@@ -76,8 +84,26 @@ def _missed(performance: Performance, timings: Mapping[str, Spread], figures: Ma
             yield f"{name}: {timings[name].most:.1f} s, allowed are {most:.0f} s"
     if figures.get(RATIO, 0.0) > FLOOD_RATIO:
         yield "a flood makes the others wait"
+    if figures.get(BESIDE_LONG, 0.0) > LONG_RATIO:
+        yield "long messages make the others wait"
     if figures.get("notices") != figures.get("windows over the limit"):
         yield "there is not exactly one notice for each window over the limit"
+
+
+def _waits(record: Record, ledger: Ledger) -> dict[str, Spread]:
+    """Measure from the moment when each message should have been posted to its reply; their ids tell which they are."""
+    due = {attempt.sid: attempt.due for attempt in reversed(record.attempts)}
+    waits = {sid: at - due[sid] for sid, at in ledger.completed_at().items()}
+
+    def of(kind: str) -> Spread:
+        return spread(wait for sid, wait in waits.items() if sid[2] == kind)
+
+    return {
+        "danger answered": of("d"),
+        "others, without long messages": of("a"),
+        "others, with long messages": of("b"),
+        "long messages": of("l"),
+    }
 
 
 def _flood(record: Record, ledger: Ledger) -> dict[str, float]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from tests.faults.crowd import HONEST, perform_crowds
 from tests.faults.performing import Performance
 from tests.faults.plan import KINDS
 from tests.faults.report import Finding, finding, table, write
@@ -40,7 +41,9 @@ def chosen(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=SCENARIOS
     )
-    parser.add_argument("scenario", nargs="?", default="kills", choices=("kills", "down", "order", "flood", "stop"))
+    parser.add_argument(
+        "scenario", nargs="?", default="kills", choices=("kills", "down", "order", "flood", "stop", "long", "crowd")
+    )
     parser.add_argument("--seed", type=int, help="do what the run with this seed did (it is printed)")
     parser.add_argument("--messages", type=int, help="how many messages")
     parser.add_argument("--kills", type=int, help="how many kills, over all kinds")
@@ -61,7 +64,9 @@ SCENARIOS: Final = """scenarios:
   down    2,000 messages at both listeners while the database is dead
   order   10,000 messages of few people, eight workers, kills
   flood   one person floods under the limits of production; do the others notice?
+  long    eight people write 4,096 characters each: who waits? (Clara herself answers; two minutes)
   stop    every process is asked to end, one after the other, under load
+  crowd   strangers hold 1,200 idle connections, then 1,000 half forms; are the others acknowledged?
 
 Exit code 0: everything holds; 1: something does not. build/faults/<seed> keeps logs and journals.
 """
@@ -70,6 +75,10 @@ Exit code 0: everything holds; 1: something does not. build/faults/<seed> keeps 
 def main() -> None:
     """Perform what the command line says; print the table, write the JSON."""
     options = chosen(sys.argv[1:])
+    if options.scenario == "crowd":
+        told, holds = perform_crowds(options.messages or HONEST, OUT / "crowd.json")
+        click.echo(told)
+        sys.exit(0 if holds else 1)
     click.echo(f"seed {options.seed}", err=True)
     found = perform(options, OUT / str(options.seed))
     write(found, OUT / f"{options.seed}.json")

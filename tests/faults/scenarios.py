@@ -16,6 +16,18 @@ LEAD_SECONDS: Final = 2.0
 # So often there is a flood, and so long a pause before and after it.
 FLOODS: Final = 4
 PAUSE_SECONDS: Final = 2.0
+# Long messages: so many senders, as many characters as WhatsApp lets through; Chinese, and four scripts mixed.
+ATTACKERS: Final = 8
+LONGEST: Final = 4_096
+LONG_BODIES: Final = (
+    "我想在西班牙申请居留许可但是我不知道需要准备哪些文件以及去哪里办理手续请告诉我",
+    "我想申请居留 quiero pedir el permiso de residencia и не знаю какие документы нужны كيف يمكنني ",
+)
+CRY: Final = "quiero morir"
+# Others ask so many questions in each stretch, this often a second; the cry for help comes when the attack has begun.
+OTHERS: Final = 20
+CRY_AFTER_SECONDS: Final = 0.5
+REST_SECONDS: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +62,8 @@ class Scenario:
 
 def scenario(options: Options) -> Scenario:
     """Build the scenario of that name. Raises KeyError."""
-    return {"kills": _kills, "down": _down, "order": _order, "flood": _flood, "stop": _stop}[options.scenario](options)
+    built = {"kills": _kills, "down": _down, "order": _order, "flood": _flood, "stop": _stop, "long": _long}
+    return built[options.scenario](options)
 
 
 def _cast(options: Options, workers: int, turns: int = 4, *, limited: bool = False, faults: bool = True) -> Cast:
@@ -126,6 +139,34 @@ def _flood(options: Options) -> Scenario:
     # The others' replies take what a model takes: a flood that costs milliseconds is none.
     cast = _cast(replace(options, writer_ms=options.writer_ms or 300.0), 2, 8, limited=True, faults=False)
     return Scenario("flood", cast, tuple(sorted(planned, key=lambda message: message.at)))
+
+
+def _long(options: Options) -> Scenario:
+    """Let a few people write the longest messages there are, and see whether who is in danger, or the others, wait for them.
+
+    Clara herself answers, with one worker as it comes. Stretches with and without the attack alternate; the first is a warm-up.
+    """
+    rate = options.rate or 2.0
+    seconds = OTHERS / rate
+    planned: list[Message] = []
+    for turn in range(1 + 2 * max(1, (options.messages or 2 * OTHERS) // (2 * OTHERS))):
+        start = turn * (seconds + REST_SECONDS)
+        kind = "w" if not turn else "b" if turn % 2 == 0 else "a"
+        shape = Shape(OTHERS, rate, OTHERS, duplicates=0.0, late=0.0, long=0.0, start=start, prefix=f"{kind}{turn}x")
+        planned += plan_messages(options.seed, shape, QUESTIONS)
+        if kind == "b":
+            planned += _attack(options.seed, start, turn)
+    cast = replace(_cast(options, 1, faults=False), answers="clara")
+    limits = {"danger answered": 2.0}
+    return Scenario("long", cast, tuple(sorted(planned, key=lambda message: message.at)), limits=limits)
+
+
+def _attack(seed: int, start: float, turn: int) -> tuple[Message, ...]:
+    """Draw the long messages, all at once, and the cry for help in the midst of them."""
+    shape = Shape(ATTACKERS, 1_000.0, ATTACKERS, duplicates=0.0, late=0.0, long=0.0, start=start, prefix=f"l{turn}x")
+    bodies = tuple((body * LONGEST)[:LONGEST] for body in LONG_BODIES)
+    cry = Shape(1, 1.0, 1, duplicates=0.0, late=0.0, long=0.0, start=start + CRY_AFTER_SECONDS, prefix=f"d{turn}x")
+    return plan_messages(seed, shape, bodies) + plan_messages(seed, cry, (CRY,))
 
 
 def _stop(options: Options) -> Scenario:

@@ -19,7 +19,7 @@ from clara.jobs.preparing import fill
 from clara.settings import Settings, child_environment
 
 ACCOUNT: Final = "AC" + "1" * 32
-TOKEN: Final = "a-token-of-the-fault-runs"
+TOKEN: Final = "fa17" * 8
 START_PATIENCE_SECONDS: Final = 240.0
 UNLIMITED: Final = "1000000000"
 LIMITS: Final = (
@@ -36,7 +36,10 @@ class NotStartedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who takes part: how many workers with how many turns at once, who writes, whether the channel makes faults."""
+    """Who takes part: how many workers with how many turns at once, who writes, whether the channel makes faults.
+
+    `metered` workers answer as Clara does and write down what embedding cost them.
+    """
 
     seed: int
     workers: int = 3
@@ -45,6 +48,7 @@ class Cast:
     writer_ms: float = 20.0
     faults: bool = True
     limited: bool = False
+    metered: bool = False
 
 
 class Stage:
@@ -115,6 +119,8 @@ class Stage:
         self._start("channel", [*command, "--folder", str(self.folder), *seed], child_environment())
 
     def _worker_command(self) -> list[str]:
+        if self.cast.metered:
+            return ["-m", "tests.faults.worker", "--meter", str(self.folder / "embedded.jsonl")]
         if self.cast.answers == "clara":
             return ["-m", "clara", "worker", "--attached"]
         journal = str(self.folder / "begun.jsonl")
@@ -137,6 +143,7 @@ class Stage:
             TWILIO_API_URL=f"http://127.0.0.1:{self._ports[2]}",
             PORT=str(self._ports[listener]),
             OMP_NUM_THREADS="1",
+            RAG_CACHE_ENABLED="false",
             **({} if self.cast.limited else dict.fromkeys(LIMITS, UNLIMITED)),
         )
 

@@ -1,4 +1,4 @@
-"""A server that says what reached its application: python -m tests.integration.echoing PORT SECONDS MOST_BYTES."""
+"""A server that says what reached its application: python -m tests.integration.echoing PORT SECONDS MOST_BYTES POOL_BYTES."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
 
-from clara.jobs.whole_requests import WholeRequests
+from clara.jobs.whole_requests import Bounds, WholeRequests
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -32,10 +32,11 @@ class Loader:
 
     seconds: float
     most_bytes: int
+    pool_bytes: int
 
     def __call__(self) -> WholeRequests:
         """Build it in the process that serves."""
-        return WholeRequests(echo, 2, self.most_bytes, self.seconds)
+        return WholeRequests(echo, 2, Bounds(self.most_bytes, self.seconds, self.pool_bytes))
 
 
 if __name__ == "__main__":
@@ -47,4 +48,4 @@ if __name__ == "__main__":
         websockets=False,
         log_level=LogLevels.error,
     )
-    server.serve(target_loader=Loader(float(sys.argv[2]), int(sys.argv[3])), wrap_loader=False)
+    server.serve(target_loader=Loader(float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])), wrap_loader=False)

@@ -1,6 +1,8 @@
 """The ablation on a tiny benchmark: every stored variant runs, and what links and names are for shows in the figures."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from clara.bootstrap import Lazily, Services
 from clara.evaluation.benchmark import Benchmark, BenchmarkError, read_benchmark
 from clara.jobs.ablating import Variant, load, main, measure, read_variants
 from clara.jobs.ablation_report import Row, markdown, plot
-from clara.settings import resources
+from clara.settings import child_environment, resources
 
 ABOUT = """
 profile = "encyclopedia"
@@ -155,3 +157,17 @@ def test_unknown_names(tmp_path: Path, options: list[str], said: str) -> None:
     ran = CliRunner().invoke(main, ["--data", str(tmp_path), *options])
     assert ran.exit_code == 2
     assert said in " ".join(ran.output.split())
+
+
+def test_missing_data_is_said_before_anything_runs(tmp_path: Path) -> None:
+    """The folder, each file that it lacks and the remedy are named, with exit code 2; no database was started for it."""
+    home, out = tmp_path / "home", tmp_path / "out"
+    command = [sys.executable, "-m", "clara.jobs.ablating", "--data", str(tmp_path / "data"), "--out", str(out)]
+    environment = child_environment(CLARA_HOME=str(home))
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert ran.returncode == 2
+    assert f"{tmp_path / 'data'} lacks cosqa/corpus.jsonl, cosqa/queries.dev.jsonl, hotpotqa/" in ran.stderr
+    assert "make ablation DATA=FOLDER" in ran.stderr
+    assert ran.stderr.count("xquad/corpus.es.jsonl") == 1
+    assert not home.exists()
+    assert not out.exists()

@@ -34,7 +34,7 @@ from clara.conversation.message import Citation, Reply, ReplyStatus
 from clara.delivery.address import open_address
 from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming, Limit, Outgoing
-from clara.delivery.ports import StoreUnavailableError, SupersededError, UnsealableError
+from clara.delivery.ports import RefusedError, StoreUnavailableError, SupersededError, UnsealableError
 from clara.delivery.turns import WINDOW_SECONDS
 
 SOURCE = Citation("C1", "p", "nie", "plazos", "https://x", "2026-08")
@@ -75,7 +75,7 @@ def test_a_message_that_comes_on_many_connections_is_stored_once(store: Store) -
 
 def test_no_job_no_message(store: Store) -> None:
     """When the job cannot be queued, the message is not stored either, and can be sent again."""
-    with pytest.raises(psycopg.errors.StringDataRightTruncation):
+    with pytest.raises(RefusedError, match="22001"):
         store.inbox(Kind("q" * 200, TASK)).accept(INCOMING)  # longer than the job engine's column
     assert store.rows("select count(*) from inbox") == [(0,)]
     assert store.inbox().accept(INCOMING)

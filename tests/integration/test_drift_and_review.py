@@ -9,25 +9,25 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from tests.integration.changing_norms import NORM, changed, look, numbers, one_of, serve
 from tests.integration.gazette_days import Webhook
 from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA, sample
 
 from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
-from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services, read_knowledge
-from clara.ingestion.sources import Snapshot, SourceUnreachableError, digest_of_content
+from clara.ingestion.sources import SourceUnreachableError
 from clara.jobs.drifting import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
 from clara.jobs.looking import Fetch, in_folder
-from clara.jobs.outcome import Outcome
-from clara.jobs.reviewing import MissingReasonError, accept, one, page, reject, waiting
+from clara.jobs.review_page import page
+from clara.jobs.reviewing import MissingReasonError, Verdicts, accept, one, reject, waiting
 from clara.jobs.settling import settle
-from clara.knowledge.law.norm import Norm, Provision, norm_as_json
+from clara.knowledge.law.norm import Norm, Provision
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.revising import fact_digest
 
-NORM, OTHER = "BOE-A-2024-24099", "BOE-A-2015-11724"
+OTHER = "BOE-A-2015-11724"
 PAGE = "sede-electronica"
 
 
@@ -57,46 +57,8 @@ def services(empty_url: str, services_on: Callable[..., Services]) -> Services:
     return made
 
 
-def serve(services: Services, norm: Norm) -> None:
-    content = norm_as_json(norm)
-    snapshot = Snapshot(norm.id, "norm", norm.url, digest_of_content(content), content, norm.updated)
-    PostgresSnapshots(services.engine.get()).keep(snapshot, "served")
-
-
-def changed(norm: Norm, key: str, before: str, after: str) -> Norm:
-    assert before in norm.by_key[key].text
-    return replace(
-        norm,
-        provisions=tuple(
-            replace(one, text=one.text.replace(before, after)) if one.key == key else one for one in norm.provisions
-        ),
-    )
-
-
-def look(services: Services, *live: Norm | Exception) -> Outcome:
-    """Look at one source whose live state is handed in."""
-    state = live[0]
-
-    def fetch(_source: object) -> Norm:
-        if isinstance(state, Exception):
-            raise state
-        return state
-
-    name = state.id if isinstance(state, Norm) else NORM
-    return check_drift(services, Choice(source=name), fetch, lambda _line: None, lambda _done, _total: None)
-
-
-def one_of(services: Services, statement: str) -> object:
-    with services.engine.get().connect() as connection:
-        return connection.scalar(text(statement))
-
-
 SLOWER = changed(FULL, "da7", "tres meses", "cuatro meses")
 HELD = "select state from snapshots where source_id = 'BOE-A-2024-24099' order by id desc limit 1"
-
-
-def numbers(outcome: Outcome) -> list[int]:
-    return [finding["id"] for finding in outcome.report["sources"][0]["findings"]]
 
 
 def test_a_norm_that_says_the_same_is_unchanged(services: Services) -> None:
@@ -128,7 +90,7 @@ def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> No
     """From a changed norm to the new state served and the corrected fact as a draft, made for the fact as data/ has it."""
     (number,) = numbers(look(services, SLOWER))
     said: list[str] = []
-    settled = accept(services, number, keep_facts=False, say=said.append)
+    settled = accept(services, number, Verdicts(every_proposal=True), say=said.append)
     assert settled.snapshot == "served"
     assert one_of(services, HELD) == "served"
     drafts = services.revisions().drafts()
@@ -137,7 +99,8 @@ def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> No
     for draft in drafts:
         assert draft.base_digest == fact_digest(facts[draft.fact_id])
         assert draft.made_by == "cli"
-    assert "clara publish" in said[-1]
+    assert "clara publish" in said[1]
+    assert f"clara review accept {number} --decisions FILE" in said[2]
     assert one_of(services, "select act || ' ' || subject from audit_log") == f"review accepted finding {number}"
     assert numbers(look(services, SLOWER)) == []
 
@@ -152,7 +115,7 @@ def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None
     before = settle(services, health.id)
     (number,) = numbers(look(services, now))
     said: list[str] = []
-    accept(services, number, keep_facts=True, say=said.append)
+    accept(services, number, say=said.append)
     assert said[-1].startswith(f"{health.id} is searched by its new wording: ")
     assert settle(services, health.id).written == 0
     assert before.written > 2
@@ -160,20 +123,11 @@ def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None
     assert one_of(services, new) == 1
 
 
-def test_facts_may_be_kept_as_they_are(services: Services) -> None:
-    """With --keep-facts nothing is drafted, and the facts are in doubt no more."""
-    (number,) = numbers(look(services, SLOWER))
-    accept(services, number, keep_facts=True, say=lambda _line: None)
-    assert services.revisions().drafts() == []
-    flags = one_of(services, "select count(*) from findings where state = 'open'")
-    assert flags == 0
-
-
 def test_a_snapshot_waits_for_its_last_finding(services: Services) -> None:
     """Of six changes each is decided alone; the state is served with the last."""
     found = numbers(look(services, sample(OTHER)))
     assert len(found) == 5
-    states = [accept(services, number, keep_facts=True, say=lambda _line: None).snapshot for number in found]
+    states = [accept(services, number, say=lambda _line: None).snapshot for number in found]
     assert states == ["waiting"] * 4 + ["served"]
 
 
@@ -194,11 +148,13 @@ def test_decisions_are_made_once_and_about_what_is_there(services: Services) -> 
     (number,) = numbers(look(services, SLOWER))
     with pytest.raises(MissingReasonError, match="--reason"):
         reject(services, number, "  ", lambda _line: None)
-    accept(services, number, keep_facts=True, say=lambda _line: None)
-    with pytest.raises(DecidedFindingError, match="accepted already; `clara review list`"):
+    accept(services, number, say=lambda _line: None)
+    with pytest.raises(
+        DecidedFindingError, match=r"accepted already; nobody has decided about .*arraigo-plazos-01.*; `clara review list`"
+    ):
         reject(services, number, "tarde", lambda _line: None)
     with pytest.raises(UnknownFindingError, match="no finding 999; `clara review list`"):
-        accept(services, 999, keep_facts=False, say=lambda _line: None)
+        accept(services, 999, say=lambda _line: None)
     assert one_of(services, "select count(*) from audit_log") == 1
 
 
@@ -277,7 +233,7 @@ def test_a_second_proposal_builds_on_the_first_draft(services: Services) -> None
     fewer = changed(sample(OTHER, "legislation_2026-04-25"), "a178", "trescientos sesenta", "trescientos")
     for live in (fewer, changed(fewer, "a178", "siete años", "ocho años")):
         for number in numbers(look(services, live)):
-            accept(services, number, keep_facts=False, say=lambda _line: None)
+            accept(services, number, Verdicts(every_proposal=True), say=lambda _line: None)
     texts = [draft.fields["text"] for draft in services.revisions().drafts() if draft.fact_id == name]
     assert len(texts) == 2
     assert "300 días" in texts[0]
@@ -340,8 +296,8 @@ def test_a_finding_is_shown_in_full(services: Services) -> None:
     (number,) = numbers(look(services, SLOWER))
     lines = list(page(one(services, number)))
     assert any("tres meses" in line.partition("|")[0] and "cuatro meses" in line.partition("|")[2] for line in lines)
-    assert any("proposed:" in line for line in lines)
-    assert lines[-1] == f"`clara review accept {number}` or `clara review reject {number} --reason ...`"
+    assert any(line.split() == ["told", "now", "|", "proposed"] for line in lines)
+    assert lines[-2:] == [f"`clara review accept {number} --decisions FILE`", f"or `clara review reject {number} --reason ...`"]
 
 
 def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhook: Webhook) -> None:
@@ -365,7 +321,7 @@ def test_law_that_goes_back_and_forth_waits_each_time(services: Services) -> Non
     for state in (SLOWER, FULL, SLOWER, FULL):
         (number,) = numbers(look(services, state))
         assert one_of(services, HELD.replace("order by id desc", "and state = 'waiting'")) == "waiting"
-        accept(services, number, keep_facts=True, say=lambda _line: None)
+        accept(services, number, say=lambda _line: None)
         assert numbers(look(services, state)) == []
         seen.append(number)
     assert len(set(seen)) == 4
@@ -411,7 +367,12 @@ def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> 
     assert clara("review", "reject", "999", "--reason", "no") == (
         2, "Error: there is no finding 999; `clara review list` names those that wait\n",
     )  # fmt: skip
-    assert clara("review", "accept", str(number))[0] == 0
+    assert clara("review", "accept", str(number), "--proposed", "all")[0] == 0
+    undecided = one(services, number)["facts"]
+    left = [fact["fact"] for fact in undecided if fact["state"] == "undecided"]
+    assert f"(accepted; {len(left)} of {len(undecided)} facts undecided)" in clara("review", "list")[1]
+    held = [word for name in left for word in ("--holds", name, "--reason", "El plazo es otro.")]
+    assert clara("review", "accept", str(number), *held)[0] == 0
     assert clara("review", "list") == (0, "Nothing waits for review.\n")
     assert clara("drift")[0] == 2
     line.close()

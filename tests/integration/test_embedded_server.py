@@ -173,3 +173,77 @@ def test_root_is_told_about_a_closed_folder(folder: Path) -> None:
     with pytest.raises(EmbeddedServerError, match="/var/lib/clara"):
         EmbeddedServer(closed / "below", account=Account("somebody", os.getuid() + 1, os.getgid() + 1)).start()
     assert closed.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def far_away(folder: Path) -> Path:
+    """A folder whose path is too long for a socket, which is made in the temporary folder then."""
+    return folder / ("x" * 90)
+
+
+def socket_folder(home: Path) -> Path:
+    return EmbeddedServer(home)._socket_folder()
+
+
+@pytest.mark.parametrize(
+    ("make", "fault"),
+    [
+        pytest.param(lambda path, _: path.mkdir(mode=0o700) or os.chown(path, 12345, 12345), "another user", id="another-s"),
+        pytest.param(lambda path, _: path.mkdir() or path.chmod(0o777), "open to other users", id="open"),
+        pytest.param(lambda path, folder: path.symlink_to(folder), "link", id="link"),
+    ],
+)
+def test_a_socket_folder_that_somebody_else_made_is_refused(
+    folder: Path, far_away: Path, make: Callable[[Path, Path], object], fault: str
+) -> None:
+    """Its name can be known beforehand; nothing of it is changed, and the message says what to do."""
+    sockets = socket_folder(far_away)
+    assert sockets.parent == Path(tempfile.gettempdir())
+    if fault == "another user" and os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    make(sockets, folder)
+    before = sockets.lstat()
+    try:
+        with pytest.raises(EmbeddedServerError, match=f"{fault}.*RAG_DB_URL"):
+            EmbeddedServer(far_away).start()
+        after = sockets.lstat()
+        assert (after.st_uid, after.st_mode) == (before.st_uid, before.st_mode)
+    finally:
+        sockets.unlink() if sockets.is_symlink() else sockets.rmdir()
+
+
+def test_its_own_socket_folder_is_used_again(far_away: Path) -> None:
+    """A second start finds it as the first one left it."""
+    sockets = socket_folder(far_away)
+    try:
+        for _ in range(2):
+            server = EmbeddedServer(far_away)
+            assert answers(server.start())
+            server.stop()
+        assert sockets.stat().st_mode & 0o077 == 0
+    finally:
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+def test_lock_files_are_for_their_owner(folder: Path) -> None:
+    """Whoever could open them could hold their locks; those of an older release are closed as well."""
+    home = folder / f"postgresql-{EmbeddedServer(folder)._release.split('.')[0]}"
+    home.mkdir()
+    (home / "users.lock").touch(mode=0o666)
+    server = EmbeddedServer(folder)
+    server.start()
+    server.stop()
+    assert {path.name: path.stat().st_mode & 0o777 for path in home.glob("*.lock")} == {
+        "users.lock": 0o600,
+        "start.lock": 0o600,
+    }
+
+
+def test_a_lock_file_that_is_a_link_is_refused(folder: Path) -> None:
+    """Nothing is written where it leads."""
+    home = folder / f"postgresql-{EmbeddedServer(folder)._release.split('.')[0]}"
+    home.mkdir()
+    (home / "start.lock").symlink_to(folder / "elsewhere")
+    with pytest.raises(EmbeddedServerError, match=r"start\.lock"):
+        EmbeddedServer(folder).start()
+    assert not (folder / "elsewhere").exists()

@@ -94,7 +94,7 @@ def test_the_plan_is_that_of_the_search(knowledge_url: str) -> None:
     assert "hnsw" in plan
     assert "'[…]'" in plan
     assert not re.search(r"\[-?\d\.\d+,", plan)
-    assert re.search(r"document_id = \w+\.document_id\)\)\n\s+Index Searches: 1", plan)
+    assert re.search(r"document_id = \w+\.document_id\)\)\n\s+Filter: .*\n\s+Index Searches: 1", plan)
     assert "territory" not in plan
 
 

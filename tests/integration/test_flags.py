@@ -51,12 +51,22 @@ def test_an_open_finding_warns_in_every_tier(services: Services) -> None:
 
 @pytest.mark.parametrize(
     ("state", "weight"),
-    [("open", "cosmetic"), ("rejected", "substantive"), ("superseded", "substantive"), ("accepted", "substantive")],
+    [("open", "cosmetic"), ("rejected", "substantive"), ("superseded", "substantive"), ("accepted", "cosmetic")],
 )
 def test_what_is_decided_or_cosmetic_does_not_warn(services: Services, state: str, weight: str) -> None:
     """A warning that is always there is read by nobody."""
     found(services, state, weight)
     assert services.flagged() == {}
+
+
+def test_an_accepted_change_warns_until_somebody_decides(services: Services) -> None:
+    """That the law is right says nothing about the fact: it is warned of until a person holds it to be true."""
+    number = found(services, "accepted")
+    assert services.flagged().keys() == {FEE}
+    decided = "update finding_facts set decision = 'holds', reason = 'so' where finding_id = :number"
+    run_sql(services, decided, number=number)
+    with wired(services.database_url) as other:
+        assert other.flagged() == {}
 
 
 def test_an_accepted_change_warns_until_it_is_served(services: Services) -> None:

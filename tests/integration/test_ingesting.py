@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from tests.integration.changing_norms import BUDGET, LAW, RAISED
 
 from clara.adapters.boe.transport import BoeClient
 from clara.adapters.boe.transport import Pace as GazettePace
@@ -177,7 +178,20 @@ def test_an_operator_may_accept(bench: Bench) -> None:
     assert states(bench, "BOE-A-2020-1") == ["past", "served"]
     assert PostgresFindings(bench.services.engine.get()).open() == []
     acts = PostgresAudit(bench.services.engine.get()).entries(10)
-    assert [(act.actor, act.act, act.subject) for act in acts] == [("cli", "ingest --accept", "BOE-A-2020-1")]
+    assert {(act.actor, act.act) for act in acts} == {("cli", "ingest --accept"), ("cli", "review accepted")}
+
+
+def test_what_is_accepted_at_once_blesses_no_fact(bench: Bench) -> None:
+    """With --accept the new wording is served, and the facts that it touches are in doubt until each is decided."""
+    file = bench.folder / f"{BUDGET}.md"
+    file.write_text(LAW, "utf-8")
+    bench.ingest()
+    file.write_text(RAISED, "utf-8")
+    assert bench.ingest(accept=True).exit_code == 0
+    assert states(bench, BUDGET) == ["past", "served"]
+    (finding,) = PostgresFindings(bench.services.engine.get()).undecided()
+    assert {"arraigo-requisitos-07", "bono_social_electrico-requisitos-06"} <= set(finding.undecided)
+    assert set(bench.services.flagged()) == set(finding.undecided)
 
 
 def test_what_a_person_accepted_is_indexed(bench: Bench) -> None:

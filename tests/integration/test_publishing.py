@@ -55,7 +55,10 @@ from clara.retrieval.ports import Role
 from clara.settings import child_environment
 
 Opened = Callable[..., Services]
-WORSE = Verdict(Measured((), {"chain": frozenset()}), Measured((), {"chain": frozenset({"q001"})}))
+WORSE = Verdict(
+    Measured((), {"danger test danger": frozenset()}, frozenset()),
+    Measured((), {"danger test danger": frozenset({"d1"})}, frozenset({"danger test danger"})),
+)
 
 
 @pytest.fixture
@@ -123,8 +126,9 @@ def test_what_makes_anything_worse_is_refused(services: Services) -> None:
     draft(services)
     said: list[str] = []
     done = run_publish(services, judged_worse, said)
-    assert (done.exit_code, done.report["state"], done.report["worse"]) == (1, "refused", ["chain q001"])
-    assert "  became wrong: chain q001" in "\n".join(said).splitlines()
+    assert (done.exit_code, done.report["state"], done.report["worse"]) == (1, "refused", ["danger test danger d1"])
+    assert "  became wrong: danger test danger d1" in "\n".join(said).splitlines()
+    assert done.report["regressions"] == ["danger test danger: 1 became wrong (d1), 0 right, p 0.500"]
     assert OLD in answered(services).text
     assert (corpora_of(services), states(services)) == (["clara"], [(1, "served"), (2, "refused")])
     assert rows(services, "select publication_id from revisions") == [(None,)]
@@ -263,7 +267,7 @@ def test_two_do_not_publish_at_once(services: Services, opened: Opened) -> None:
 def test_a_publication_that_is_killed_leaves_what_is_served(services: Services, knowledge_url: str) -> None:
     """The process is killed while it judges: people are answered as before, and the next run clears away what it left."""
     draft(services)
-    line = [sys.executable, "-m", "clara", "publish", "--skip-answers"]
+    line = [sys.executable, "-m", "clara", "publish"]
     environment = child_environment(RAG_DB_URL=knowledge_url, CLARA_CHANNEL="local")
     with subprocess.Popen(line, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until(lambda: "clara@2" in corpora_of(services))
@@ -301,10 +305,10 @@ def test_what_is_served_cannot_be_dropped(services: Services) -> None:
 
 
 def test_the_gate_of_the_evaluation(services: Services) -> None:
-    """Asked a few real questions: a harmless correction passes; a version that forgot a procedure does not."""
+    """Asked a few real questions: a harmless correction passes; a version that forgot most procedures does not."""
     draft(services)
     knowledge = services.knowledge.get()
-    gate = Gate(services, lambda _line: None, lambda _done, _total: None, answers=False, category="acronyms")
+    gate = Gate(services, lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",))
     seen: list[Verdict] = []
 
     def judge(before: ServedVersion, held: Knowledge, staged: Version) -> Verdict:
@@ -312,15 +316,32 @@ def test_the_gate_of_the_evaluation(services: Services) -> None:
         return seen[-1]
 
     done = publish(services, Choosing(), lambda _line: None, lambda _done, _total: None, judge)
-    assert (done.exit_code, seen[0].worse, seen[0].after.short) == (0, (), ())
-    run_sql(services, "delete from passages where corpus = 'clara@2' and document_id = 'imv'")
-    kept = tuple(passage for passage in knowledge.passages if passage.document_id != "imv")
+    assert (done.exit_code, seen[0].worse, seen[0].short) == (0, (), ())
+    assert {"chain", "masking test hidden"} <= seen[0].after.wrong.keys() == seen[0].before.wrong.keys()
+    run_sql(services, "delete from passages where corpus = 'clara@2' and document_id <> 'nie'")
+    kept = tuple(passage for passage in knowledge.passages if passage.document_id == "nie")
     bad = gate.held_against(
         services.publications().served("clara"), knowledge, Version(replace(knowledge, passages=kept), {"clara": "clara@2"})
     )
     assert not bad.passed
     assert bad.worse
     assert all(name.startswith(("chain q", "json_fallback q")) for name in bad.worse)
+
+
+def test_one_question_is_no_verdict() -> None:
+    """One more wrong answer is named, and served; five more, one of danger, or a new shortfall are refused."""
+
+    def judged(group: str, *wrong: str, strict: bool = False, short: tuple[str, ...] = ()) -> Verdict:
+        held = frozenset({group}) if strict else frozenset[str]()
+        before = Measured(("chain dev auroc: 0.9, wanted 1",), {group: frozenset({"old"})}, held)
+        return Verdict(before, Measured(short, {group: frozenset(wrong)}, held))
+
+    assert judged("languages test same facts", "old", "zh-1").passed
+    assert "  became wrong: languages test same facts zh-1" in judged("languages test same facts", "old", "zh-1").lines()
+    assert not judged("languages test same facts", "old", "a", "b", "c", "d", "e").passed
+    assert not judged("danger test danger", "old", "a", strict=True).passed
+    assert judged("chain", "old", short=("chain dev auroc: 0.8, wanted 1",)).passed
+    assert not judged("chain", "old", short=("chain dev hit@1: 0.8, wanted 1",)).passed
 
 
 def test_the_command_line(services: Services, knowledge_url: str) -> None:

@@ -39,9 +39,9 @@ class Taker:
 
 
 @asynccontextmanager
-async def taker(url: str, at_once: int) -> AsyncIterator[Taker]:
+async def taker(url: str, at_once: int, kept: int = 0) -> AsyncIterator[Taker]:
     app = await opened_app(url, 1)
-    jobs = FencedJobs(app.connector, url, at_once)
+    jobs = FencedJobs(app.connector, url, at_once, kept)
     async with app.open_async():
         yield Taker(jobs, await jobs.register_worker())
 

@@ -325,8 +325,26 @@ def test_a_day_that_vanishes_is_a_failure(run: Runs, site: GazetteStandIn, store
     run()
     site.held.days.clear()
     outcome = run()
-    assert (outcome.exit_code, states(store)) == (2, {0: "failed"})
-    assert store.known()[TODAY].items == 3
+    assert (outcome.exit_code, outcome.report["days"][0]["state"]) == (2, "failed")
+    assert (states(store), store.known()[TODAY].items) == ({0: "read"}, 3)
+
+
+@pytest.mark.parametrize("lost", ["sumario", "xml.php"])
+def test_a_day_that_was_read_stays_read(run: Runs, site: GazetteStandIn, store: PostgresGazette, lost: str) -> None:
+    """A failure of a later look is told, and takes nothing back: the day counts as read when it was, and is asked for again."""
+    publish(site, TODAY, ordinary(20))
+    assert run(at=at(TODAY, 9)).exit_code == 0
+    before = store.known()[TODAY]
+    site.held.documents["BOE-A-2026-7"] = document("BOE-A-2026-7", ("DEROGA", DECREE))
+    publish(site, TODAY, ordinary(20), {"1": [MODIFIED]})
+    site.standing[lost] = FAULTS["error"]
+    outcome = run(at=at(TODAY + timedelta(days=1), 9))
+    assert (outcome.exit_code, outcome.report["days"][0]["state"]) == (2, "failed")
+    assert store.known()[TODAY] == before
+    site.standing.clear()
+    again = run(at=at(TODAY + timedelta(days=1), 10))
+    assert (again.exit_code, again.report["days"][0]["issues"], again.report["alerts"][0]["id"]) == (1, 2, "BOE-A-2026-7")
+    assert store.known()[TODAY].settled
 
 
 def test_days_too_long_ago_are_told_not_forgotten(run: Runs, site: GazetteStandIn) -> None:

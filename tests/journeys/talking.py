@@ -17,7 +17,7 @@ from sqlalchemy import text
 from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.bootstrap import Services
 
-ACCOUNT, TOKEN, PUBLIC_URL = "AC" + "1" * 32, "a-token", "https://clara.example.org"
+ACCOUNT, TOKEN, PUBLIC_URL = "AC" + "1" * 32, "70ce" * 8, "https://clara.example.org"
 PSEUDONYM_KEY, ADDRESS_KEY = "2b7e91c05f8da346" * 4, "c4e81f0a7d3952b6" * 4
 FORMS = {
     form["name"]: form["form"]

@@ -111,9 +111,11 @@ def test_deciding_a_finding(web: FlaskClient, findings: list[int], knowledge_url
     """An operator accepts and rejects, once, for a reason that stands with the finding; accepting leaves drafts to publish."""
     one, other = findings[:2]
     why = {"reason": "Comprobado por Ana García en la sede."}
-    answer = web.post(f"/admin/review/{one}/accept", json=why, headers=AS_OPERATOR)
+    fact = read(web, f"review/{one}")["facts"][0]["fact"]
+    corrected = {"fact": fact, "corrected": {"text": "De 18 a 22 años son 658,81 euros al mes."}}
+    answer = web.post(f"/admin/review/{one}/accept", json={**why, "decisions": [corrected]}, headers=AS_OPERATOR)
     assert (answer.status_code, answer.json["act"], answer.json["done"]["state"]) == (200, "accept", "accepted")
-    assert len(answer.json["done"]["drafts"]) == 1
+    assert (len(answer.json["done"]["drafts"]), answer.json["done"]["undecided"]) == (1, [])
     assert web.post(f"/admin/review/{one}/reject", json=why, headers=AS_OPERATOR).status_code == 409
     assert web.post(f"/admin/review/{other}/reject", json=why, headers=AS_OPERATOR).status_code == 200
     assert web.post("/admin/review/999/accept", json=why, headers=AS_OPERATOR).status_code == 404
@@ -122,15 +124,29 @@ def test_deciding_a_finding(web: FlaskClient, findings: list[int], knowledge_url
         decided = connection.execute("select state, decided_by, reason from findings order by id limit 2").fetchall()
         drafts = connection.execute("select made_by, finding_id, fields ->> 'text' from revisions").fetchall()
     assert decided == [("accepted", "operator", why["reason"]), ("rejected", "operator", why["reason"])]
-    assert drafts == [("operator", one, "La cuantía es de 658,81 euros.")]
+    assert drafts == [("operator", one, "De 18 a 22 años son 658,81 euros al mes.")]
 
 
-def test_facts_may_be_kept_as_they_are(web: FlaskClient, findings: list[int]) -> None:
-    """Accepting a change without its corrections leaves no draft."""
-    body = {"reason": "Solo cambia el título.", "keep_facts": True}
-    answer = web.post(f"/admin/review/{findings[0]}/accept", json=body, headers=AS_OPERATOR)
-    assert (answer.status_code, answer.json["done"]["drafts"]) == (200, [])
-    assert web.post(f"/admin/review/{findings[1]}/reject", json=body, headers=AS_OPERATOR).status_code == 400
+def test_facts_are_decided_one_by_one(web: FlaskClient, findings: list[int]) -> None:
+    """Accepting decides about no fact; each is held later for a reason that the audit log keeps; bad ones do nothing."""
+    why, (number, other) = {"reason": "Solo cambia el título."}, findings[:2]
+    accept = f"/admin/review/{number}/accept"
+    fact = read(web, f"review/{number}")["facts"][0]["fact"]
+    answer = web.post(accept, json=why, headers=AS_OPERATOR)
+    assert (answer.status_code, answer.json["done"]["drafts"], answer.json["done"]["undecided"]) == (200, [], [fact])
+    assert [item["id"] for item in read(web, "review?state=undecided")["items"]] == [number]
+    holds = {"fact": fact, "holds": "No cambia la cuantía."}
+    for bad in ([holds, holds], [{**holds, "fact": "nie-cuantias-01"}], [{**holds, "holds": ""}], ["so"]):
+        refused = web.post(accept, json={**why, "decisions": bad}, headers=AS_OPERATOR)
+        assert (refused.status_code, "decisions: " in refused.json["error"]) == (400, True)
+    assert read(web, f"review/{number}")["facts"][0]["state"] == "undecided"
+    assert web.post(accept, json={**why, "decisions": [holds]}, headers=AS_OPERATOR).json["done"]["undecided"] == []
+    told = read(web, f"review/{number}")["facts"][0]
+    assert (told["state"], told["reason"]) == ("holds", "No cambia la cuantía.")
+    assert [act["details"]["held"] for act in read(web, "audit")["items"] if act["details"].get("held")] == [
+        {fact: "No cambia la cuantía."}
+    ]
+    assert web.post(f"/admin/review/{other}/reject", json={**why, "decisions": []}, headers=AS_OPERATOR).status_code == 400
 
 
 def test_every_try_is_in_the_audit_log(web: FlaskClient, findings: list[int], knowledge_url: str) -> None:
@@ -165,14 +181,15 @@ def test_every_try_is_in_the_audit_log(web: FlaskClient, findings: list[int], kn
         pytest.param({"reason": "a\x00b"}, id="not-to-be-shown"),
         pytest.param({"reason": "a", "by": "Ana"}, id="more-than-a-reason"),
         pytest.param(["reason"], id="a-list"),
-        pytest.param({"reason": "so", "keep_facts": "yes"}, id="neither-yes-nor-no"),
+        pytest.param({"reason": "so", "decisions": "all"}, id="no-list-of-decisions"),
+        pytest.param({"reason": "so", "keep_facts": True}, id="all-facts-at-once"),
     ],
 )
 def test_a_decision_needs_a_reason(web: FlaskClient, findings: list[int], body: object) -> None:
     """Without one nothing is decided, and the answer says what it must look like."""
     answer = web.post(f"/admin/review/{findings[0]}/accept", json=body, headers=AS_OPERATOR)
     assert answer.status_code == 400
-    assert answer.json["error"].startswith(("the body must be JSON like", "reason: ", "keep_facts: "))
+    assert answer.json["error"].startswith(("the body must be JSON like", "reason: ", "decisions: "))
     assert read(web, f"review/{findings[0]}")["state"] == "open"
 
 
@@ -261,7 +278,7 @@ def test_nobody_changes_the_audit_log(web: FlaskClient, knowledge_url: str) -> N
     """Its rows are added, and the database refuses to change or remove them."""
     web.post("/admin/boe/BOE-A-2026-1/seen", headers=AS_READER)
     with psycopg.connect(knowledge_url, autocommit=True) as connection:
-        for change in ("update audit_log set actor = 'cli'", "delete from audit_log"):
+        for change in ("update audit_log set actor = 'cli'", "delete from audit_log", "truncate audit_log"):
             with pytest.raises(psycopg.errors.RaiseException, match="never changed or removed"):
                 connection.execute(change.encode())
     assert acts(web) == [("reader", "POST seen", "BOE-A-2026-1", "refused")]

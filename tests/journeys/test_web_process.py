@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import resource
 import signal
 import socket
 import subprocess
@@ -116,6 +117,19 @@ def test_forms_that_never_end_hold_up_nobody(start: Start, port: int) -> None:
         say(port, statuses)
         assert statuses == [202]
         assert lives(port)
+
+
+def test_idle_connections_keep_nobody_out(start: Start, port: int) -> None:
+    """More than granian lets in by itself, without a word: who comes behind them is answered before they are closed."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    start(port)
+    until(lambda: lives(port))
+    with ExitStack() as held:
+        for _ in range(1_100):
+            held.enter_context(socket.create_connection(("127.0.0.1", port)))
+        statuses: list[int] = []
+        say(port, statuses)
+        assert statuses == [202]
 
 
 def test_a_killed_parent_leaves_no_orphan(start: Start, port: int) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from unit_builders import Catalogued
 
 from clara.adapters.local.language import LocalLanguageIdentifier
 from clara.bootstrap import Services, read_calibration
@@ -20,7 +21,7 @@ from clara.knowledge.guiding import understanding
 from clara.knowledge.keyword import TIER as KEYWORD
 from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import passages_of
-from clara.knowledge.placing import current, located
+from clara.knowledge.placing import dated, located
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage, Retrieve
@@ -52,7 +53,7 @@ class Real:
     def chain(self) -> Retrieve:
         """Assemble the chain that needs no database and no embedder."""
         offline = [Tier(KEYWORD, self.keyword()), Tier(DIRECTORY, directory(self.passages))]
-        return located(current(tiers(offline, lambda _tier, _error: None), lambda: TODAY), self.catalogue.places)
+        return located(dated(tiers(offline, lambda _tier, _error: None), lambda: TODAY), self.catalogue.places)
 
 
 @pytest.fixture(scope="session")
@@ -103,6 +104,10 @@ def tools_with(real: Real) -> Callable[..., Tools]:
         return Services(settings, None).safe_tools.get()
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
-        return replace(whole(human_contact), retrieve=retrieve or chain)
+        tools = whole(human_contact)
+        if retrieve is None:
+            return replace(tools, retrieve=chain)
+        # What a test says was found is known: its passages are laid over the catalogue's.
+        return replace(tools, retrieve=retrieve, writer=Catalogued(tools.texts, real.names, real.passages))
 
     return build

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+import structlog
+from click.testing import CliRunner
 
+from clara.cli import cli
 from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, SettingsError, child_environment, load_settings, resources
 
 SID = "AC" + "0123456789abcdef" * 2
-TOKEN, PASSWORD = "token-3f9a", "pa55word"
+TOKEN, PASSWORD = "3f9a" * 8, "pa55word"
 KEY, ADDRESS_KEY = "c4e81f0a7d3952b6" * 4, "5d90b3f7e1a8c264" * 4
 DIGEST = "0123456789abcdef" * 4
 REDIS = {"RAG_CACHE_ENABLED": "1", "RAG_CACHE_BACKEND": "redis", "RAG_REDIS_URL": f"redis://:{PASSWORD}@127.0.0.1/0"}
@@ -18,6 +21,17 @@ CHANNEL = {
     "CLARA_PSEUDONYM_KEY": KEY,
     "CLARA_ADDRESS_KEY": ADDRESS_KEY,
 }
+COMMANDS = [
+    ["up"],
+    ["web"],
+    ["worker"],
+    ["migrate"],
+    ["ingest"],
+    ["ask", "x"],
+    ["search", "x"],
+    ["delivery", "status"],
+    ["sign", "Body=x"],
+]
 KEYS = ["CLARA_PSEUDONYM_KEY", "CLARA_ADDRESS_KEY"]
 
 
@@ -73,6 +87,8 @@ def test_what_costs_or_keeps_something_is_off() -> None:
         pytest.param("CLARA_CHANNEL", "local", "clara_channel", "local", id="channel"),
         pytest.param("CLARA_PUBLIC_URL", "https://a.example/", "clara_public_url", "https://a.example", id="slash-goes"),
         pytest.param("CLARA_PUBLIC_URL", "http://[::1]:8000", "clara_public_url", "http://[::1]:8000", id="ipv6-and-port"),
+        pytest.param("CLARA_PUBLIC_URL", "http://127.0.0.2", "clara_public_url", "http://127.0.0.2", id="this-machine"),
+        pytest.param("CLARA_PUBLIC_URL", "http://localhost", "clara_public_url", "http://localhost", id="this-machine-s-name"),
         pytest.param("CLARA_PUBLIC_URL", "https://a.example/x//", "clara_public_url", "https://a.example/x", id="slashes-go"),
         pytest.param("PORT", "0", "port", 0, id="any-free-port"),
         pytest.param("CLARA_HOME", "/srv/clara", "home", Path("/srv/clara"), id="home"),
@@ -116,6 +132,16 @@ def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: s
         pytest.param("CLARA_PUBLIC_URL", "https://[clara", id="address-with-open-bracket"),
         pytest.param("CLARA_PUBLIC_URL", "ftp://clara.example.org", id="address-of-another-scheme"),
         pytest.param("CLARA_PUBLIC_URL", "httpsx://clara.example.org", id="address-of-a-longer-scheme"),
+        pytest.param("CLARA_PUBLIC_URL", "http://clara.example.org", id="address-without-tls"),
+        pytest.param("CLARA_PUBLIC_URL", "http://10.0.0.1", id="private-address-without-tls"),
+        pytest.param("CLARA_PUBLIC_URL", "http://localhost.example.org", id="address-like-this-machine"),
+        pytest.param("TWILIO_AUTH_TOKEN", "x", id="short-token"),
+        pytest.param("TWILIO_AUTH_TOKEN", "g" * 32, id="token-not-hex"),
+        pytest.param("TWILIO_AUTH_TOKEN", f"{TOKEN} ", id="token-with-a-blank"),
+        pytest.param("TWILIO_AUTH_TOKEN", SID, id="account-as-token"),
+        pytest.param("RAG_DB_URL", "postgresql+psycopg://u:p@h/d", id="driver-in-the-database"),
+        pytest.param("RAG_DB_URL", "mysql://u:p@h/d", id="another-database"),
+        pytest.param("RAG_DB_URL", "h/d", id="no-database"),
         pytest.param("CLARA_SPOOL_MB", "0", id="no-spool"),
         pytest.param("CLARA_WORKER_TURNS", "0", id="no-turns"),
         pytest.param("CLARA_WORKER_TURNS", "65", id="more-turns-than-connections"),
@@ -260,6 +286,31 @@ def test_equal_keys(environment: pytest.MonkeyPatch) -> None:
     assert "CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY" in said
     assert "token_hex(32)" in said
     assert KEY not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("TWILIO_AUTH_TOKEN", "x", "32 hexadecimal digits"),
+        ("CLARA_PUBLIC_URL", "http://clara.example.org", "https://"),
+        ("RAG_DB_URL", f"postgresql+psycopg://u:{PASSWORD}@h/d", "postgresql://user:password@host:5432/database"),
+        ("CLARA_PSEUDONYM_KEY", "short", "token_hex(32)"),
+        ("CLARA_ADDRESS_KEY", "k" * 64, "token_hex(32)"),
+    ],
+)
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_refuses_at_its_start(
+    environment: pytest.MonkeyPatch, command: list[str], name: str, value: str, remedy: str
+) -> None:
+    """Whatever the channel, before anything begins: exit code 2, one message with the variable and the remedy, no secret."""
+    environment.setenv(name, value)
+    done = CliRunner().invoke(cli, command)
+    structlog.reset_defaults()  # it would write to what the runner has closed
+    assert done.exit_code == 2, done.output
+    assert name in done.output
+    assert remedy in done.output
+    assert PASSWORD not in done.output
+    assert "Traceback" not in done.output
 
 
 def test_two_bad_keys(environment: pytest.MonkeyPatch) -> None:

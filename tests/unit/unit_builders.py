@@ -1,12 +1,17 @@
 """Small passages, hits, facts and procedures with sensible values, for tests that care about one or two of them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clara.conversation.message import Citation
+from clara.conversation.texts import Texts
+from clara.conversation.writing.extractive import ExtractiveWriter
+from clara.conversation.writing.framing import Framing, Written
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.faults import DataError, Fault
 from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, Source
@@ -81,3 +86,28 @@ def faults_of(folder: Path) -> list[Fault]:
         read_catalogue(folder, with_questions=True)
     assert str(caught.value).splitlines() == [str(fault) for fault in caught.value.faults]
     return caught.value.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogued:
+    """An extractive writer whose catalogue holds the hits that it is given, besides its own passages."""
+
+    texts: Texts
+    names: Mapping[str, Mapping[str, str]]
+    passages: Iterable[Passage] = ()
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def framing(self) -> Framing:
+        """What stands around the facts of its own catalogue."""
+        return Framing(self.texts, self.names, self.passages, **self.told)
+
+    def write(self, hits: Sequence[Hit], language: str, room: int) -> tuple[str, tuple[Citation, ...]]:
+        """Write as the real one."""
+        held = [*self.passages, *(hit.passage for hit in hits)]
+        return ExtractiveWriter(Framing(self.texts, self.names, held, **self.told)).write(hits, language, room)
+
+    def answer(self, question: str, hits: Sequence[Hit], language: str, room: int) -> Written:
+        """Answer as the real one."""
+        del question
+        return Written(*self.write(hits, language, room), {"writer": "extractive"})

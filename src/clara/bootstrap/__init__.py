@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
+from datetime import date
 from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from clara.bootstrap.edition import Version
@@ -17,10 +20,14 @@ from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
 from clara.conversation.ports import TextModel, Transcriber
 from clara.conversation.proof.proving import Prover
+from clara.conversation.safety.danger import Danger, read_danger
 from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts, read_texts
+from clara.retrieval.embedding_slots import EmbeddingSlots
 from clara.retrieval.hybrid import Gather
 from clara.retrieval.passage import Retrieve
+from clara.retrieval.ports import Embedder
+from clara.retrieval.turn_vectors import Deadline, TurnVectors
 from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
@@ -44,6 +51,10 @@ __all__ = [
 ]
 
 
+# An ordinary question takes .1 s. Who waits longer than this for the search is better served by keywords.
+TURN_SECONDS = 3.0
+
+
 class Services(Engine):
     """What one process is made of. Each part is built on first use, once, and closed at the end."""
 
@@ -60,6 +71,7 @@ class Services(Engine):
         self.outage = outage
         self.released = Lazily(read_knowledge)
         self.texts = Lazily(_texts)
+        self.danger = Lazily(_danger)
         self.sealer: Lazily[AesGcmSealer] = Lazily(self._build_sealer)
         self.models = Models(self)
         self.wrappers = Wrappers(self, self.models)
@@ -67,6 +79,9 @@ class Services(Engine):
         self.transcriber: Lazily[Transcriber | None] = Lazily(self.models.transcriber)
         self.scope: Lazily[Scope] = Lazily(lambda: build_scope(self.embedder.get))
         self.media: Lazily[TwilioMedia] = Lazily(self._build_media)
+        self.slots = Lazily(lambda: EmbeddingSlots(self.local.get().model, self.local.get().tokens))
+        self.clock: Callable[[], float] = monotonic  # what a turn's time is measured by, in seconds
+        self.turn_seconds = TURN_SECONDS
         self.speak_from(AsServed(self))
 
     def speak_from(self, editions: Editions) -> None:
@@ -86,8 +101,22 @@ class Services(Engine):
         pinned.speak_from(One(pinned, version))
         return pinned
 
+    def embedding_by(self, embedder: Embedder) -> "Services":
+        """Give services that share everything with these and embed with another engine. They are closed with these."""
+        pinned = copy(self)
+        pinned.embedder = Lazily(lambda: embedder)
+        pinned.scope = Lazily(lambda: build_scope(pinned.embedder.get))
+        pinned.speak_from(self.editions.by(pinned))
+        return pinned
+
+    def on(self, day: date) -> "Services":
+        """Give services that share everything with these and live on another day. They are closed with these."""
+        return self.speaking(replace(self.editions.current().version, today=lambda: day))
+
     def close(self) -> None:
         """Give back every connection, and leave the embedded server if it is ours."""
+        for slots in self.slots.reset():
+            slots.close()
         self.wrappers.close()
         self.models.close()
         self.embedders.close()
@@ -101,6 +130,10 @@ class Services(Engine):
             engine.dispose()
         if self.server is not None:
             self.server.stop()
+
+    def turn_vectors(self) -> TurnVectors:
+        """Give what embeds for one turn, which begins now, and within its time."""
+        return TurnVectors(self.slots.get().embed, Deadline(self.clock() + self.turn_seconds, self.clock))
 
     def desk(self) -> "PostgresDesk":
         """Build what keeps the turns of messages."""
@@ -164,6 +197,11 @@ class Services(Engine):
 @cache
 def _texts() -> Texts:
     return read_texts(resources() / "data")
+
+
+@cache
+def _danger() -> Danger:
+    return read_danger(resources() / "data")
 
 
 def open_services(settings: Settings) -> Services:

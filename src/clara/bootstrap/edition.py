@@ -19,7 +19,8 @@ from clara.knowledge.flagging import Flagged, warned
 from clara.knowledge.keyword import TIER as KEYWORD
 from clara.knowledge.keyword import keyword
 from clara.knowledge.passages import CORPUS, PROFILE
-from clara.knowledge.placing import current, located, madrid_today
+from clara.knowledge.placing import dated, located, madrid_today
+from clara.knowledge.vouching import vouched
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import Gather, by_vectors_of, hybrid
 from clara.retrieval.measured import measured
@@ -134,10 +135,10 @@ class Edition:
         return self._finished(tiers([left_out, self._keyword_tier(), self._directory_tier()], _log_outage))
 
     def _finished(self, retrieve: Retrieve) -> Retrieve:
-        """Keep a chain to what holds today and where the person lives, mark what is in doubt, and measure it."""
+        """Keep a chain to what holds today where the person lives, as the catalogue says it; mark what is in doubt, measure."""
         version, services = self.version, self._services
-        kept = located(current(retrieve, version.today), version.knowledge.catalogue.places)
-        marked = warned(kept, version.flagged)
+        kept = located(dated(retrieve, version.today), version.knowledge.catalogue.places)
+        marked = warned(vouched(kept, version.knowledge.passages), version.flagged)
         return validated(measured(marked, services.metrics) if services.settings.rag_metrics_enabled else marked)
 
     def _hybrid_tier(self, embedder: Embedder) -> Tier:

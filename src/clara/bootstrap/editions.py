@@ -30,6 +30,10 @@ class Editions(Protocol):
         """Give it now; whoever got it keeps it to the end of what they do."""
         ...
 
+    def by(self, services: "Services") -> "Editions":
+        """Give the same of other services."""
+        ...
+
 
 class One:
     """Always the same edition: a version that is tried before it is served, or one of the past."""
@@ -40,6 +44,10 @@ class One:
     def current(self) -> Edition:
         """Give it."""
         return self._edition
+
+    def by(self, services: "Services") -> "One":
+        """Give the same of other services."""
+        return One(services, self._edition.version)
 
 
 class AsServed:
@@ -64,6 +72,10 @@ class AsServed:
             if self._held is None or (standing is not None and not _serves(self._held, standing)):
                 self._held = self._renewed(self._held, standing)
             return self._held
+
+    def by(self, services: "Services") -> "AsServed":
+        """Give the same of other services."""
+        return AsServed(services)
 
     def _renewed(self, held: Edition | None, standing: Standing | None) -> Edition:
         """Build the edition of what stands there; the one that is held, or data/ alone, where that cannot be read."""

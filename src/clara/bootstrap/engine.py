@@ -57,7 +57,8 @@ class Engine:
         self.database_url = database_url
         self.metrics = RetrievalMetrics()
         self.engine: Lazily[Database] = Lazily(self._open_database)
-        self.embedder: Lazily[Embedder] = Lazily(_local_embedder)
+        self.local: Lazily[LocalEmbedder] = Lazily(_local_embedder)
+        self.embedder: Lazily[Embedder] = Lazily(self.local.get)
         self.embedders = Embedders(settings, self._bundled, self.guard_of)
         self.versions: Lazily[CorpusVersions] = Lazily(self._open_versions)
         self.flags: Lazily[PostgresFlags] = Lazily(self._open_flags)

@@ -16,7 +16,7 @@ from clara.conversation.people.feedback import Feedback
 from clara.conversation.people.reaching import Reaching
 from clara.conversation.people.rights import Rights
 from clara.conversation.people.wishes import read_wishes
-from clara.conversation.safety.danger import read_danger
+from clara.conversation.safety.danger import Danger
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Framing, Writer
@@ -66,15 +66,16 @@ class Toolbox:
         """Give the tools that speak of this version: what hangs on the text of facts is its own."""
         services, version = self._services, self._edition.version
         knowledge, contact = version.knowledge, services.settings.clara_human_contact
-        base = _from_data(knowledge.base, services.texts.get(), contact)
+        base = _from_data(knowledge.base, services.texts.get(), services.danger.get(), contact)
         framing = Framing(base.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
         reaching = Reaching(framing, knowledge.catalogue.procedures, knowledge.passages, base.places, contact)
         dialogue = replace(base.dialogue, reaching=reaching, today=version.today)
-        return replace(base, writer=ExtractiveWriter(framing), dialogue=dialogue)
+        authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
+        return replace(base, writer=ExtractiveWriter(framing, authorities), dialogue=dialogue)
 
 
 @lru_cache(maxsize=8)
-def _from_data(knowledge: Knowledge, texts: Texts, contact: str | None) -> Tools:
+def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str | None) -> Tools:
     """Build the tools that hang on data/ alone, which finds nothing: once a process, however many services it has."""
     from clara.adapters.local.language import LocalLanguageIdentifier
 
@@ -85,7 +86,7 @@ def _from_data(knowledge: Knowledge, texts: Texts, contact: str | None) -> Tools
         retrieve=_nothing,
         texts=texts,
         detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
-        danger=read_danger(data),
+        danger=danger,
         rights=Rights(wishes, texts),
         feedback=Feedback(wishes, texts),
         dialogue=build_dialogue(knowledge, texts, contact),

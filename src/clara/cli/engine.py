@@ -2,12 +2,13 @@
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from clara.cli.running import FINDINGS, read_settings, running, say, showing
+from clara.cli.running import FINDINGS, TODAY, day_of, read_settings, running, say, showing
 
 # The languages that are cut; held against ingestion.programs by a test.
 PROGRAMS = ["python", "javascript", "typescript", "go", "java", "rust"]
@@ -119,8 +120,11 @@ def stats(*, as_json: bool) -> None:
 @click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
 @click.option("--replay", "again", is_flag=True, help="With --turn: answer its message again on the evidence of its time.")
 @click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
+@TODAY
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def explain(*, question: str | None, name: str, turn: int | None, as_json: bool, **chosen: bool) -> None:
+def explain(
+    *, question: str | None, name: str, turn: int | None, today: datetime | None, as_json: bool, **chosen: bool
+) -> None:
     """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
     from clara.jobs.explaining import explain as look
     from clara.jobs.explaining import page, replay
@@ -130,9 +134,11 @@ def explain(*, question: str | None, name: str, turn: int | None, as_json: bool,
         raise click.UsageError("Give either a QUESTION or --turn ID.")
     if chosen["again"] and turn is None:
         raise click.UsageError("--replay needs --turn ID.")
+    if today is not None and turn is not None:
+        raise click.UsageError("--today is for a QUESTION; a turn has the day on which it was.")
     with running(), services_or_outage(read_settings(), say) as services:
         if turn is not None:
             told: dict[str, Any] = replay(services, turn, again=chosen["again"])
         else:
-            told = look(services, str(question), name, plan=chosen["plan"])
+            told = look(services, str(question), name, plan=chosen["plan"], today=day_of(today))
         click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))

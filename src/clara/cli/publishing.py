@@ -20,14 +20,13 @@ ALONE = "Give one of --undo, --list, --withdraw and --dry-run, or none."
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would change; stage and judge nothing.")
-@click.option("--skip-answers", is_flag=True, help="Judge the search only, not whole answers: minutes less.")
 @click.option("--by", default="cli", show_default=True, metavar="NAME", help="Kept with the version. No name of a person.")
 @click.option("--undo", "back", is_flag=True, help="Serve the version before again, at once.")
 @click.option("--list", "listed", is_flag=True, help="Show the versions there are.")
 @click.option("--withdraw", metavar="FACT", help="Take back the corrections of this fact; publish to serve it so.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
-    """Serve what data/ and the corrections say, if it passes the evaluation and makes nothing worse.
+    """Serve what data/ and the corrections say, if it is no worse than what is served by the evaluation, asked of both now.
 
     Whoever asks meanwhile is answered from the served version. Exit codes: 0 served, or nothing to publish; 1 refused; 2 could
     not run.
@@ -46,7 +45,6 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
 
         # Each way back has a name of its own, so that it fails while a publication goes on instead of being taken for its twin.
         job = "undo" if back else "withdraw" if withdraw else "publish"
-        arguments = withdraw or ("--skip-answers" if chosen["skip_answers"] else "")
 
         def work() -> "Outcome":
             done = _acted(services, Choosing(**chosen), withdraw, back=back)
@@ -57,7 +55,7 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
                 PostgresAudit(services.engine.get()).record("cli", job, subject, outcome)
             return done
 
-        sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, arguments, work, say=say))
+        sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, withdraw or "", work, say=say))
 
 
 def _list(services: "Services", *, as_json: bool) -> None:

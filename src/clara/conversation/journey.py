@@ -25,11 +25,14 @@ from clara.conversation.writing.extractive import choose as chosen
 from clara.conversation.writing.framing import Writer
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
+from clara.retrieval.turn_vectors import TurnVectors
+from clara.retrieval.validating import MAX_CHARACTERS
 
 # WhatsApp takes 1,600 characters a message through Twilio; what is left is for the notice of the first contact.
 MAX_REPLY: Final = 1_600
-# Of a longer message only the beginning is read: it holds the question, and reading is paid by everybody who waits.
-MAX_QUESTION: Final = 2_000
+# Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked. It spares the
+# database endless terms and the phrase books endless words; what the embedder may cost is bounded there, by tokens.
+MAX_QUESTION: Final = MAX_CHARACTERS
 # Passages looked at for one reply: the writer shows four, of one procedure.
 EVIDENCE: Final = 12
 
@@ -40,7 +43,11 @@ class JourneyUnfinishedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read."""
+    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read.
+
+    `vectors` gives, for each turn, what embeds for it and for how long: the time begins when the message is read, after a voice
+    note was heard. By default it is unlimited.
+    """
 
     corpus: str
     retrieve: Retrieve
@@ -57,6 +64,7 @@ class Tools:
     human_contact: str | None = None
     listener: Listener | None = None
     known: Callable[[], Known] | None = None
+    vectors: Callable[[], TurnVectors] = TurnVectors
 
     def human(self, language: str) -> str:
         """Say how to reach a person."""
@@ -84,13 +92,13 @@ def hear(turn: Turn, tools: Tools) -> Turn | Reply:
     return replace(turn, message=heard.message, heard=True)
 
 
-def read(turn: Turn, _tools: Tools) -> Turn:
-    """Take the question out of the message: cleaned, and cut where it is too long."""
+def read(turn: Turn, tools: Tools) -> Turn:
+    """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs."""
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
     shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
     question = read_part[:MAX_QUESTION]
-    return replace(turn, question=question, asked=question, shortened=shortened)
+    return replace(turn, question=question, asked=question, shortened=shortened, vectors=tools.vectors())
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
@@ -154,7 +162,7 @@ def screen(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def find(turn: Turn, tools: Tools) -> Turn:
     """Look for evidence."""
-    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE))
+    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors))
     return replace(turn, found=set_apart(found, turn.apart))
 
 
@@ -174,18 +182,24 @@ def write(turn: Turn, tools: Tools) -> Reply:
     if found is None:
         raise JourneyUnfinishedError
     if found.status is not Status.FOUND:
-        outage = found.status is Status.OUTAGE
-        status = ReplyStatus.OUTAGE if outage else ReplyStatus.NOT_FOUND
-        return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
+        return _missed(found, tools, language)
     limit = MAX_REPLY - len(_notice(turn, tools, language)) - len(_hint(turn, tools, language))
     notes = _notes(turn, found, tools)
-    written = tools.writer.answer(turn.asked, found.hits, language, limit - sum(len(note) + 2 for note in notes))
+    written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
+    if not written.citations:
+        return _missed(replace(found, status=Status.NOT_FOUND), tools, language)  # nobody vouches for what was found
     text = written.text
     while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
         notes.pop()  # a fact that barely fits with what limits it is worth more than a note
     said = "\n\n".join([*notes, text])
     trace = {**_trace(found), "writing": dict(written.trace)}
     return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
+
+
+def _missed(found: Found, tools: Tools, language: str) -> Reply:
+    """Say that there is no evidence, or that it could not be looked for."""
+    status = ReplyStatus.OUTAGE if found.status is Status.OUTAGE else ReplyStatus.NOT_FOUND
+    return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
 
 
 def _trace(found: Found) -> dict[str, Any]:
@@ -197,7 +211,7 @@ def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:
     """Say what an answer begins with, the least important last."""
     remarks = {"corrected": turn.corrected, "shortened": turn.shortened, "degraded": bool(found.outages)}
     said = [tools.texts.say(turn.language, name) for name, needed in remarks.items() if needed]
-    return [*_level(turn.asked, found.hits, tools, turn.language), *said]
+    return [*_level(turn.asked, found.known, tools, turn.language), *said]
 
 
 def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> list[str]:

@@ -1,11 +1,12 @@
 """The values of the conversation."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from clara.retrieval.passage import Found
+from clara.retrieval.turn_vectors import TurnVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Turn:
     `past` are the last turns, newest first. `question` is what the person wrote, `asked` what is looked for: the same, unless
     the message hangs on what was said before. `heard` says that the text is what a voice note was understood to say.
     `corrected` says that the person puts right how the last message was understood, and `apart` is the procedure, if any,
-    that was not meant.
+    that was not meant. `vectors` embeds what is asked, once, within the time of the turn.
     """
 
     message: Message
@@ -99,6 +100,7 @@ class Turn:
     found: Found | None = None
     corrected: bool = False
     apart: str | None = None
+    vectors: TurnVectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +127,13 @@ def past_of(question: str, reply: Reply, age: float = 0.0) -> Past:
     document = reply.citations[0].document_id if reply.citations else None
     cited = tuple(citation.passage_id for citation in reply.citations if citation.document_id == document)
     return Past(question, reply.status, reply.language, document, cited, reply.options, age)
+
+
+# The journey remembers so many turns.
+REMEMBERED: Final = 4
+
+
+def after(past: Sequence[Past], question: str, reply: Reply, pause: float = 0.0) -> tuple[Past, ...]:
+    """Give the past of the message that comes `pause` seconds after this reply, newest first."""
+    older = (replace(earlier, age=earlier.age + pause) for earlier in past)
+    return (past_of(question, reply, pause), *older)[:REMEMBERED]

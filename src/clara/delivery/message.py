@@ -9,6 +9,14 @@ from typing import Any
 from clara.conversation.message import Past
 
 
+class Lane(StrEnum):
+    """How a message goes to its turn: an emergency by slots of its own, a long one by few of the others'."""
+
+    EMERGENCY = "emergency"
+    ORDINARY = "ordinary"
+    LONG = "long"
+
+
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A message as the channel handed it over.
@@ -26,6 +34,7 @@ class Incoming:
     media_types: tuple[str, ...] = ()
     received_at: datetime | None = None
     recordings: tuple[str, ...] = ()
+    lane: Lane = Lane.ORDINARY
 
 
 @dataclass(frozen=True, slots=True)

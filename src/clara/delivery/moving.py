@@ -4,13 +4,21 @@ Another thread does it, and passing work to it waits for the interpreter: so it 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import structlog
 
 from clara.delivery.hands import Hands
 from clara.delivery.message import Incoming, Report
-from clara.delivery.ports import DeliveryReports, Inbox, Sealer, StoreUnavailableError, UnsealableError
+from clara.delivery.ports import (
+    DeliveryReports,
+    Inbox,
+    RefusedError,
+    Sealer,
+    StoreRefusesError,
+    StoreUnavailableError,
+    UnsealableError,
+)
 from clara.delivery.records import read
 
 # What waits already may take longer than a call that somebody waits for, but none may keep the others in the spool for ever.
@@ -20,6 +28,8 @@ DRAINING_HANDS: Final = 4
 # A record that is refused may have met a deadlock or another accident of the moment.
 TRIES: Final = 3
 CONTEXT: Final = "spool"
+Entry: TypeAlias = tuple[bytes, Incoming | Report]
+Bad: TypeAlias = tuple[bytes, Exception]
 log = structlog.get_logger()
 
 
@@ -38,18 +48,18 @@ class Mover:
 
         Raises StoreUnavailableError, and SpoolUnavailableError when a bad record cannot be set aside; some may be stored then.
         """
-        bad: list[tuple[bytes, Exception]] = []
-        items = []
+        bad: list[Bad] = []
+        items: list[Entry] = []
         for record in records:
             try:
                 items.append((record, read(self._sealer.open(record, CONTEXT))))
             except (UnsealableError, ValueError, LookupError, TypeError) as unreadable:
                 bad.append((record, unreadable))
         call = self._hands.make(lambda: self._store([item for _, item in items]), DRAIN_PATIENCE_SECONDS)
-        if isinstance(call.error, StoreUnavailableError):
-            raise call.error
+        if away := _away(call.error):
+            raise away
         if call.error is not None:
-            bad += [(record, refusal) for record, item in items if (refusal := self._refusal(item)) is not None]
+            bad += self._one_by_one(items)
         for record, reason in bad:  # last, because what cannot be finished is repeated
             self._on_bad(record)
             # Not the error's own text: it may hold what a person wrote.
@@ -70,13 +80,45 @@ class Mover:
             else:
                 self._reports.delivery(item)
 
-    def _refusal(self, item: Incoming | Report) -> Exception | None:
-        """Store one alone; say why the store refuses it."""
+    def _one_by_one(self, entries: Sequence[Entry]) -> list[Bad]:
+        """Store each alone; give those that are at fault themselves, with the reason. Raises StoreUnavailableError.
+
+        A store that refuses may do so to everybody. Who is refused although one behind them is taken is at fault; while nobody
+        behind them is, the store may be, and everything stays.
+        """
+        bad: list[Bad] = []
+        accused: list[Entry] = []
+        unsure: list[Entry] = []
+        taken: Incoming | Report | None = None
+        for record, item in entries:
+            # That it is no accident of the moment is known after the first.
+            refusal = self._refusal(item, tries=1 if unsure else TRIES)
+            if isinstance(refusal, StoreRefusesError):
+                unsure.append((record, item))
+                last = refusal
+            elif refusal is not None:
+                bad.append((record, refusal))
+            else:
+                accused, unsure, taken = [*accused, *unsure], [], item
+        if unsure:
+            raise last
+        blamed = [(record, refusal) for record, item in accused if (refusal := self._refusal(item)) is not None]
+        if blamed and taken is not None and (refusal := self._refusal(taken)) is not None:
+            raise refusal  # by now it refuses what it took
+        return bad + blamed
+
+    def _refusal(self, item: Incoming | Report, tries: int = TRIES) -> Exception | None:
+        """Store one alone; say why the store refuses it. Raises StoreUnavailableError when the store is away."""
         refusal = None
-        for _ in range(TRIES):
+        for _ in range(tries):
             refusal = self._hands.make(lambda: self._store([item]), DRAIN_PATIENCE_SECONDS).error
-            if refusal is None or isinstance(refusal, StoreUnavailableError):
+            if refusal is None or isinstance(refusal, RefusedError):
                 break
-        if isinstance(refusal, StoreUnavailableError):
-            raise refusal
+            if away := _away(refusal):
+                raise away
         return refusal
+
+
+def _away(error: Exception | None) -> StoreUnavailableError | None:
+    """Give the error if it says that the store is away, and not that it refuses."""
+    return error if isinstance(error, StoreUnavailableError) and not isinstance(error, StoreRefusesError) else None

@@ -11,6 +11,14 @@ class StoreUnavailableError(Exception):
     """The store of messages could not be asked or written. Nothing is known about what it holds."""
 
 
+class StoreRefusesError(StoreUnavailableError):
+    """The store answers and takes nothing in: not now, or not this. It is kept elsewhere until the store takes it."""
+
+
+class RefusedError(Exception):
+    """The store will never take this: its own values are at fault. The message says which kind of fault, not which values."""
+
+
 class SupersededError(Exception):
     """Another worker has begun this turn since: whatever this one still wants to write or send must not happen."""
 
@@ -48,7 +56,7 @@ class SpoolUnavailableError(Exception):
 
 
 class Inbox(Protocol):
-    """Takes messages in. Raises StoreUnavailableError."""
+    """Takes messages in. Raises StoreUnavailableError, RefusedError."""
 
     def accept(self, incoming: Incoming) -> bool:
         """Store the message and schedule its turn, both or neither; False when the message was known already."""
@@ -56,7 +64,7 @@ class Inbox(Protocol):
 
 
 class DeliveryReports(Protocol):
-    """Takes the channel's reports on what became of a reply. Raises StoreUnavailableError."""
+    """Takes the channel's reports on what became of a reply. Raises StoreUnavailableError, RefusedError."""
 
     def delivery(self, report: Report) -> bool:
         """Record a report; False when there is no such reply, or the status is unknown."""

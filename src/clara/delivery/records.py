@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from clara.delivery.message import Incoming, Report
+from clara.delivery.message import Incoming, Lane, Report
 
 
 def written(item: Incoming | Report, now: Callable[[], datetime]) -> bytes:
@@ -25,4 +25,5 @@ def read(record: bytes) -> Incoming | Report:
     received, kinds = datetime.fromisoformat(fields.pop("received_at")), tuple(fields.pop("media_types"))
     # The previous release's records name no recordings; what a later release adds is left out.
     recordings = tuple(fields.pop("recordings", ()))
-    return Incoming(**fields, media_types=kinds, received_at=received, recordings=recordings)
+    lane = Lane(fields.pop("lane", Lane.ORDINARY))
+    return Incoming(**fields, media_types=kinds, received_at=received, recordings=recordings, lane=lane)

@@ -1,7 +1,6 @@
 """What an evaluation of answers comes to: a figure for each group, tables, and what falls short of goals and baselines."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -9,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from clara.evaluation.dataset import SPLITS
-from clara.evaluation.gate import Shortfall, shortfalls
+from clara.evaluation.gate import Shortfall
 from clara.evaluation.judged import Judged
+from clara.evaluation.paired import Regression, change, regression
 from clara.knowledge.faults import DataError, Fault
 
 # The share of normally distributed values within 1.96 standard deviations is .95.
 SIGMAS = 1.96
-Baselines = Mapping[str, Mapping[str, Mapping[str, float]]]
-NO_TABLE = "must hold tables such as [scope.test]; correct it"
+# The names of the cases that were wrong, by suite, split and group.
+Record = Mapping[str, Mapping[str, Mapping[str, frozenset[str]]]]
+NO_TABLE = 'must hold {"wrong": {suite: {split: {group: [case, ...]}}}}; write one with --out'
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,10 @@ class Part:
     judged: tuple[Judged, ...]
     goals: Mapping[str, float]
     seconds: float = 0.0
+
+    def wrong(self, group: str) -> frozenset[str]:
+        """Name the cases of a group that did not pass."""
+        return frozenset(case.id for case in self.judged if case.group == group and not case.passed)
 
     def shares(self) -> dict[str, tuple[int, int]]:
         """Give for each group how many cases passed, and of how many."""
@@ -83,39 +88,66 @@ def read_cases(file: Path, split: str, fields: Sequence[str] = ()) -> list[dict[
     return [case for case in cases.values() if case["split"] == split]
 
 
-def read_baselines(file: Path) -> Baselines:
-    """Read [suite.split] tables of what each group reached. Raises DataError naming every fault."""
+def read_record(file: Path) -> Record:
+    """Read which cases were wrong when last recorded, by suite, split and group. Raises DataError naming every fault."""
     try:
-        document = tomllib.loads(file.read_text("utf-8"))
+        document = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError([Fault(file.name, "file", f"cannot be read ({error}); restore it from the repository")]) from error
+    suites = document.get("wrong") if isinstance(document, dict) else None
+    if not isinstance(suites, dict):
+        raise DataError([Fault(file.name, "$.wrong", NO_TABLE)])
     faults: list[Fault] = []
-    for suite, splits in document.items():
+    record: dict[str, dict[str, dict[str, frozenset[str]]]] = {}
+    for suite, splits in suites.items():
         for split, groups in (splits if isinstance(splits, dict) else {"": None}).items():
-            if not isinstance(groups, dict) or split not in SPLITS:
+            if split not in SPLITS or groups is None or not _names_by_group(groups):
                 faults.append(Fault(file.name, f"{suite}.{split}", NO_TABLE))
                 continue
-            for group, reached in groups.items():
-                if type(reached) not in (int, float) or not 0 <= reached <= 1:
-                    faults.append(Fault(file.name, f"{suite}.{split}.{group}", f"'{reached}' is no share of 0..1; correct it"))
+            record.setdefault(suite, {})[split] = {group: frozenset(names) for group, names in groups.items()}
     if faults:
         raise DataError(faults)
-    return document
+    return record
 
 
-def short_of(part: Part, baselines: Baselines) -> list[Shortfall]:
-    """Give the groups below what they reached when last recorded, and those without a record below their goal.
+def _names_by_group(groups: object) -> bool:
+    return isinstance(groups, dict) and all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in groups.values()
+    )
 
-    A goal that has never been reached is shown as such, and is no reason to hold back a release that makes nothing worse. A
-    group without a case falls short.
+
+def record_of(parts: Iterable[Part]) -> dict[str, Any]:
+    """Give what `read_record` reads: the cases that are wrong now."""
+    wrong: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for part in parts:
+        held = wrong.setdefault(part.suite, {}).setdefault(part.split, {})
+        for group in part.shares():
+            held[group] = sorted(part.wrong(group))
+    return {"wrong": wrong}
+
+
+def short_of(part: Part, record: Record) -> list[Shortfall | Regression]:
+    """Give the groups that are worse than their record by a paired test, and those without a record below their goal.
+
+    Where the goal is 1 and was reached, code decides every case, and one that is wrong is enough. A goal that has never been
+    reached is shown as such, and is no reason to hold back a release that makes nothing worse. A group without a case falls
+    short.
     """
-    recorded = baselines.get(part.suite, {}).get(part.split, {})
-    wanted = {**part.goals, **recorded}
-    shares: dict[str, float | None] = {group: right / total for group, (right, total) in part.shares().items()}
-    return [
-        Shortfall(f"{part.suite} {part.split} {short.measure}", short.wanted, short.reached)
-        for short in shortfalls(dict(sorted(wanted.items())), shares)
-    ]
+    recorded = record.get(part.suite, {}).get(part.split, {})
+    shares = part.shares()
+    found: list[Shortfall | Regression] = []
+    for group in sorted({*part.goals, *recorded}):
+        measure = f"{part.suite} {part.split} {group}"
+        right, total = shares.get(group, (0, 0))
+        goal = part.goals.get(group, 0.0)
+        if not total:
+            found.append(Shortfall(measure, goal, None))
+        elif group in recorded:
+            strict = goal == 1.0 and not recorded[group]
+            found += regression(measure, change(recorded[group], part.wrong(group)), strict=strict)
+        elif right / total < goal:
+            found.append(Shortfall(measure, goal, right / total))
+    return found
 
 
 def groups_table(parts: Sequence[Part]) -> str:

@@ -3,7 +3,7 @@
 import json
 import random
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -64,6 +64,19 @@ def read_benchmark(file: Path, data: Path) -> Benchmark:
         return Benchmark(name, about["profile"], passages, questions, measures, about.get("goals", {}))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; is the data folder {data} complete?") from error
+
+
+def missing_files(files: Iterable[Path], data: Path) -> list[str]:
+    """Name the files of benchmarks that the folder `data` lacks, each once. Raises BenchmarkError."""
+    missing: dict[str, None] = {}
+    for file in files:
+        try:
+            about = tomllib.loads(file.read_text("utf-8"))
+            wanted = [about[part]["file"] for part in ("corpus", "questions")]
+            missing |= dict.fromkeys(name for name in wanted if not (data / name).is_file())
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; correct it") from error
+    return list(missing)
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:

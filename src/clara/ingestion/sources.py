@@ -21,6 +21,10 @@ class SourceUnreachableError(Exception):
         self.retry_seconds = retry_seconds
 
 
+class HostOutError(SourceUnreachableError):
+    """The host of a source does not answer, or serves nobody: none of its other sources can be had at this moment either."""
+
+
 class SourceRefusedError(Exception):
     """A rule forbids to fetch this, or to take what came: robots.txt, the domain, an address inside, size or type."""
 

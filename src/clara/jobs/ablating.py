@@ -22,7 +22,7 @@ import click
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.bootstrap.wrapping import CONFIDENT
-from clara.evaluation.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, read_benchmark
+from clara.evaluation.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, missing_files, read_benchmark
 from clara.evaluation.dataset import Question
 from clara.evaluation.measures import MEASURES as OUTCOME_MEASURES
 from clara.evaluation.measures import interval
@@ -172,7 +172,11 @@ def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, 
     try:
         _compare(data, only, wanted, most, out)
     except (BenchmarkError, *MENDABLE) as error:
-        raise click.ClickException(str(error)) from error
+        raise _CouldNotRunError(str(error)) from error
+
+
+class _CouldNotRunError(click.ClickException):
+    exit_code = 2
 
 
 def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, out: Path) -> None:
@@ -183,6 +187,11 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
     _check(wanted, known, "--variant")
     files = [file for name, file in benchmarks.items() if not only or name in only]
     variants = [variant for name, variant in known.items() if not wanted or name in wanted]
+    if missing := missing_files(files, data):
+        raise BenchmarkError(
+            f"{data.absolute()} lacks {', '.join(missing)}. Fetch the data sets that {folder / 'benchmarks'} names and give "
+            "their folder (make ablation DATA=FOLDER, or --data FOLDER), or leave them out with --only"
+        )
     rows: list[Row] = []
     goals: dict[str, Mapping[str, float]] = {}
     with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:

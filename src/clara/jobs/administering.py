@@ -9,6 +9,7 @@ from clara.adapters.postgres import findings
 from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.desk import outages
 from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
+from clara.adapters.postgres.fact_decisions import UntouchedFactError
 from clara.adapters.postgres.gazette_reading import PostgresGazetteReading
 from clara.adapters.postgres.metrics import PostgresMetrics
 from clara.adapters.postgres.review_reading import PostgresReview
@@ -17,13 +18,15 @@ from clara.adapters.postgres.satisfaction import PostgresSatisfaction
 from clara.adapters.postgres.staleness import PostgresStaleness
 from clara.bootstrap import Services
 from clara.delivery.ports import StoreUnavailableError
+from clara.ingestion.decisions import read_decisions
 from clara.ingestion.ports import StoreUnavailableError as KnowledgeUnavailableError
 from clara.jobs import expecting, reviewing
 from clara.jobs.scheduling import enabled
+from clara.knowledge.faults import DataError
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
 from clara.settings import resources
-from clara.web.admin_desk import AdminDesk, DecidedFindingError, UnknownFindingError
+from clara.web.admin_desk import AdminDesk, BadDecisionsError, DecidedFindingError, UnknownFindingError
 
 DESCRIPTION = "openapi.json"
 
@@ -63,20 +66,34 @@ class Decisions:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    def accept(self, number: int, reason: str, decided_by: str, *, keep_facts: bool) -> Mapping[str, Any]:
-        """Let the finding be right. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
+        """Let the finding be right, and decide about its facts.
+
+        Raises UnknownFindingError, DecidedFindingError, BadDecisionsError, StoreUnavailableError.
+        """
         said: list[str] = []
         with _in_words_of_the_web():
             by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
-            settled = reviewing.accept(self._services, number, keep_facts=keep_facts, say=said.append, by=by)
-        return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
+            verdicts = reviewing.Verdicts(read_decisions(list(decisions), "decisions"))
+            settled = reviewing.accept(self._services, number, verdicts, say=said.append, by=by)
+        return _told(settled, said)
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
         """Let the finding be wrong. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
         said: list[str] = []
         with _in_words_of_the_web():
             settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
-        return {"state": settled.finding.state, "snapshot": settled.snapshot, "drafts": settled.drafts, "said": said}
+        return _told(settled, said)
+
+
+def _told(settled: findings.Settled, said: Sequence[str]) -> Mapping[str, Any]:
+    return {
+        "state": settled.finding.state,
+        "snapshot": settled.snapshot,
+        "drafts": settled.drafts,
+        "undecided": settled.finding.undecided,
+        "said": said,
+    }
 
 
 @contextmanager
@@ -87,6 +104,8 @@ def _in_words_of_the_web() -> Iterator[None]:
         raise UnknownFindingError from error
     except findings.DecidedFindingError as error:
         raise DecidedFindingError from error
+    except (DataError, UntouchedFactError) as error:
+        raise BadDecisionsError(str(error)) from error
     except KnowledgeUnavailableError as error:
         raise StoreUnavailableError(str(error)) from error
 

@@ -10,9 +10,10 @@ from clara.adapters.postgres.overview import DeliveryStatus, PostgresOverview, S
 from clara.adapters.spool.frames import stretches
 from clara.adapters.spool.spool import SET_ASIDE, SUFFIX
 from clara.bootstrap import Services
+from clara.web.health import Part
 
-# Turns take a second or two; whoever waits for minutes will think that Clara is gone.
-OVERDUE_SECONDS = 120.0
+# Turns take a second or two, three at most with what they wait for; whoever waits for ten times that is kept by something.
+OVERDUE_SECONDS = 30.0
 SAID = {
     "unanswered": "messages without a reply (a worker takes them)",
     "unsent": "replies that wait to be sent",
@@ -22,10 +23,6 @@ SAID = {
     "set_aside": "messages that broke their worker: `clara delivery aside`",
     "spooled": "messages and reports in this machine's spool",
 }
-
-
-class MessagesOverdueError(Exception):
-    """Messages wait too long for their reply. Look at the worker's log, and at `clara delivery status`."""
 
 
 class UnknownMessageError(Exception):
@@ -59,12 +56,19 @@ def looked_at(services: Services, inbox_id: int) -> None:
         raise UnknownMessageError(f"no message {inbox_id} is set aside. `clara delivery aside` lists them.")
 
 
-def probe(services: Services, waiting_in_spool: Callable[[], int]) -> str:
-    """Say how delivery stands, for the health page. Raises MessagesOverdueError, StoreUnavailableError."""
-    found: DeliveryStatus = PostgresOverview(services.engine.get()).status()
-    if found.unanswered_for > OVERDUE_SECONDS:
-        raise MessagesOverdueError
-    return f"{found.unanswered} unanswered, {found.unsent} unsent, {found.set_aside} set aside, {waiting_in_spool()} spooled"
+def probe(services: Services, waiting_in_spool: Callable[[], int]) -> Part:
+    """Say how delivery stands, for the health page. Raises StoreUnavailableError."""
+    return part_of(PostgresOverview(services.engine.get()).status(), waiting_in_spool())
+
+
+def part_of(found: DeliveryStatus, spooled: int) -> Part:
+    """Judge by the age of the oldest message without a reply, which is said in seconds whatever the judgement."""
+    age = round(found.unanswered_for, 1)
+    counted = f"{found.unanswered} unanswered, {found.unsent} unsent, {found.set_aside} set aside, {spooled} spooled"
+    rows = {"waiting": {"unanswered": found.unanswered, "oldest_seconds": age, "allowed_seconds": OVERDUE_SECONDS}}
+    if age > OVERDUE_SECONDS:
+        return Part(ok=False, detail=f"the oldest message waits for {age:.0f} s; {counted}", rows=rows)
+    return Part(ok=True, detail=counted, rows=rows)
 
 
 def _records_in(folder: Path) -> int:

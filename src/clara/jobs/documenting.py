@@ -14,7 +14,7 @@ from clara.settings import NEEDED_BY_TWILIO, Settings, resources
 
 BEGIN: Final = "<!-- settings: made by `python -m clara.jobs.documenting --write` -->"
 END: Final = "<!-- end of settings -->"
-DOCUMENTS: Final = ("README.md", "docs/operations.md")
+DOCUMENTS: Final = ("docs/settings.md",)
 HEADINGS: Final = ("variable", "default", "may be", "meaning")
 FOUND: Final = 1
 BOUNDS: Final = {"ge": " from {}", "gt": " above {}", "le": " to {}", "max_length": " of up to {} characters"}

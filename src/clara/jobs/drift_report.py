@@ -7,7 +7,8 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from clara.ingestion.drift import Finding, Touched
+from clara.ingestion.drift import Finding
+from clara.ingestion.radius import Touched
 from clara.knowledge.figures import Figure, as_json
 
 if TYPE_CHECKING:
@@ -90,19 +91,11 @@ def lines_of(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"{counts}; {len(report['facts'])} facts touched{stale}"
 
 
-def finding_lines(finding: Mapping[str, Any], most: int = _SHOWN) -> Iterator[str]:
+def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
     """Write one finding: its number, old beside new, and the facts that it touches."""
-    number = f"#{finding['id']} " if finding["id"] else ""
-    yield f"  {number}{finding['title']} ({finding['weight']})"
+    yield from law_lines(finding, _SHOWN)
     if finding["weight"] == "cosmetic":
         return
-    for name, figures in finding["figures"].items():
-        if figures:
-            yield f"    figures {name}: {', '.join(_told(figure) for figure in figures)}"
-    shown = list(side_by_side(finding["before"], finding["after"]))
-    yield from (f"    {line}" for line in shown[:most])
-    if len(shown) > most:
-        yield f"    ... {len(shown) - most} more lines"
     for fact in finding["facts"]:
         answers = f", {fact['recent_answers']} answers of the last 30 days" if fact.get("recent_answers") else ""
         yield f"    touches {fact['fact']} by its {fact['relation']}{answers}"
@@ -110,8 +103,24 @@ def finding_lines(finding: Mapping[str, Any], most: int = _SHOWN) -> Iterator[st
             yield textwrap.fill(f"proposed: {fact['proposal']['text']}", 110, initial_indent=" " * 6, subsequent_indent=" " * 8)
 
 
-def _told(figure: Mapping[str, Any]) -> str:
-    return " ".join(str(figure[name]) for name in ("kind", "value", "unit") if name in figure)
+def law_lines(finding: Mapping[str, Any], most: int) -> Iterator[str]:
+    """Write what differs: the number and title of a finding, its figures, and the first lines of old beside new."""
+    number = f"#{finding['id']} " if finding["id"] else ""
+    yield f"  {number}{finding['title']} ({finding['weight']})"
+    if finding["weight"] == "cosmetic":
+        return
+    for name, figures in finding["figures"].items():
+        if figures:
+            yield f"    figures {name}: {told(figures)}"
+    shown = list(side_by_side(finding["before"], finding["after"]))
+    yield from (f"    {line}" for line in shown[:most])
+    if len(shown) > most:
+        yield f"    ... {len(shown) - most} more lines"
+
+
+def told(figures: Iterable[Mapping[str, Any]]) -> str:
+    """Write figures, as they stand in data/, on one line."""
+    return ", ".join(" ".join(str(one[name]) for name in ("kind", "value", "unit") if name in one) for one in figures)
 
 
 def side_by_side(before: str | None, after: str | None) -> Iterator[str]:
@@ -120,8 +129,13 @@ def side_by_side(before: str | None, after: str | None) -> Iterator[str]:
     yield f"{_head(before, 'before', 'it was not there'):<{COLUMN}} | {_head(after, 'now', 'it is gone')}"
     for tag, *span in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
-            left, right = _wrapped(old[span[0] : span[1]]), _wrapped(new[span[2] : span[3]])
-            yield from (f"{one:<{COLUMN}} | {other}".rstrip() for one, other in zip_longest(left, right, fillvalue=""))
+            yield from columns(old[span[0] : span[1]], new[span[2] : span[3]])
+
+
+def columns(left: Sequence[str], right: Sequence[str]) -> Iterator[str]:
+    """Write paragraphs beside each other, wrapped."""
+    for one, other in zip_longest(_wrapped(left), _wrapped(right), fillvalue=""):
+        yield f"{one:<{COLUMN}} | {other}".rstrip()
 
 
 def _head(text: str | None, there: str, absent: str) -> str:

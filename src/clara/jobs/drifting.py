@@ -14,13 +14,15 @@ from clara.adapters.fetching.fetcher import PoliteFetcher
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
 from clara.bootstrap import Services
-from clara.ingestion.drift import Finding, Touched, blast_radius, drift_of_norm, drift_of_page
+from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
+from clara.ingestion.radius import Touched, blast_radius
 from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
 from clara.jobs.drift_report import brief, entry_of, lines_of
-from clara.jobs.looking import Fetch, in_folder, looking
+from clara.jobs.looking import Fetch, giving_up, in_folder, looking
 from clara.jobs.outcome import Outcome
 from clara.jobs.running import recorded
 from clara.jobs.taking_in import in_the_net
+from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.norm import Norm, norm_as_json, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.placing import madrid_today
@@ -91,7 +93,8 @@ def run(services: Services, chosen: Choice, say: Say, progress: Progress, tellin
     made: list[Outcome] = []
     fetcher = PoliteFetcher(services.settings.clara_public_url or "")
     gazette = BoeClient(services.settings.boe_base_url)
-    fetch = in_folder(chosen.norms) if chosen.norms else looking(in_the_net(fetcher, gazette, madrid_today()))
+    reading = giving_up(in_the_net(fetcher, gazette, madrid_today()), services.settings.boe_base_url)
+    fetch = in_folder(chosen.norms) if chosen.norms else looking(reading)
 
     def work() -> Outcome:
         outcome = check_drift(services, chosen, fetch, _silent if telling.as_json else say, progress)
@@ -136,6 +139,7 @@ def check_drift(services: Services, chosen: Choice, fetch: Fetch, say: Say, prog
     wanted = _chosen(registry, chosen, {check.source_id: check for check in snapshots.checks()})
     look = _Look(services, snapshots, fetch)
     looked = []
+    progress(0, len(wanted))
     for number, source in enumerate(wanted, 1):
         looked.append(look.at(source))
         progress(number, len(wanted))
@@ -197,6 +201,7 @@ class _Look:
     def __init__(self, services: Services, snapshots: PostgresSnapshots, fetch: Fetch) -> None:
         self.findings = PostgresFindings(services.engine.get())
         self._procedures = tuple(services.knowledge.get().catalogue.procedures.values())
+        self._derivations = read_derivations(resources() / "data")
         self._snapshots = snapshots
         self._fetch = fetch
 
@@ -226,7 +231,7 @@ class _Look:
 
     def _radius(self, source: RegisteredSource, finding: Finding, live: Norm | str) -> tuple[Touched, ...]:
         named = {source.url, *((live.eli, live.url) if isinstance(live, Norm) else ())}
-        return blast_radius(finding, self._procedures, frozenset(address_of(url) for url in named))
+        return blast_radius(finding, self._procedures, frozenset(address_of(url) for url in named), self._derivations)
 
 
 def _drift(source: RegisteredSource, served: Snapshot, live: Norm | str) -> Sequence[Finding]:

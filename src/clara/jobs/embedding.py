@@ -2,6 +2,7 @@
 
     python -m clara.jobs.embedding                   writes data/vectors.npz
     python -m clara.jobs.embedding --norms FOLDER    writes data/law_vectors/<norm>.npz for each Markdown file of the folder
+    python -m clara.jobs.embedding --evaluation      asks the evaluation everything, and writes eval/vectors.npz
 
 Ingestion computes what is missing there, so a file that lags behind costs time and nothing else. A norm whose file has all its
 vectors is passed over, so that the command can be stopped and started again.
@@ -14,7 +15,12 @@ from pathlib import Path
 import click
 
 from clara.bootstrap import Services
+from clara.evaluation.dataset import SPLITS
 from clara.ingestion.journey import STEP
+from clara.jobs.evaluating import Choice, evaluate
+from clara.jobs.judging import judge_part, suites_found
+from clara.jobs.preparing import ensure_corpus, running_services
+from clara.jobs.question_vectors import FILE, QuestionVectors
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
 from clara.retrieval.ports import Embedder
@@ -24,8 +30,14 @@ from clara.settings import load_settings, resources
 
 @click.command()
 @click.option("--norms", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of norms in Markdown.")
-def main(norms: Path | None) -> None:
-    """Embed every passage of data/, or of norms, and write the vectors."""
+@click.option("--evaluation", is_flag=True, help="The questions of the evaluation, whatever they are made into.")
+def main(*, norms: Path | None, evaluation: bool) -> None:
+    """Embed every passage of data/, of norms, or what the evaluation asks, and write the vectors."""
+    if evaluation:
+        with running_services(load_settings(), click.echo, prepare="schema") as served:
+            ensure_corpus(served, click.echo)
+            _write_questions(served)
+        return
     services = Services(load_settings(), None)
     data = resources() / "data"
     if norms is None:
@@ -37,6 +49,24 @@ def main(norms: Path | None) -> None:
         norm = read_markdown(file.read_text("utf-8"))
         texts = [passage.indexed_text for passage in passages_of_norm(norm, LAW_CORPUS)]
         _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder.get())
+
+
+def _write_questions(services: Services) -> None:
+    """Ask everything once more, and keep the vectors of what was embedded for it."""
+    vectors = QuestionVectors(services)
+    evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)
+    for name, suite in suites_found().items():
+        click.echo(f"asking for {name} ...")
+        for split in SPLITS:
+            judge_part(vectors.carried, suite, split)
+    made = {digest_of(text, "query"): vector for text, vector in vectors.of_all().items()}
+    target = resources() / FILE
+    write_vectors(target, services.embedder.get().model, made)
+    click.echo(f"{target.name}: {len(made)} vectors, {len(vectors.missing)} of them new, {target.stat().st_size / 1e6:.1f} MB")
+
+
+def _unsaid(_message: str) -> None:
+    """Keep the tables of a run that only makes vectors to itself."""
 
 
 def _write(target: Path, texts: Sequence[str], embedder: Embedder) -> None:

@@ -11,8 +11,10 @@ from clara.evaluation.dataset import SPLITS, Known, Question, read_questions
 from clara.evaluation.gate import Shortfall, read_gate, shortfalls
 from clara.evaluation.measures import risk_coverage
 from clara.evaluation.outcome import Outcome
+from clara.evaluation.paired import Change, Regression, regression
 from clara.evaluation.report import results_of, table_of
 from clara.evaluation.run import LIMIT, Progress, as_csv, as_rows, as_trec, changed_sides, completed, read_baseline, run
+from clara.jobs.question_vectors import QuestionVectors, moved
 from clara.knowledge.faults import DataError, Fault
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Query, Retrieve
@@ -41,7 +43,7 @@ class Evaluated:
     """A finished evaluation: outcomes, what fell short of the gate, and whether the gate applied at all."""
 
     outcomes: tuple[Outcome, ...]
-    shortfalls: tuple[Shortfall, ...]
+    shortfalls: tuple[Shortfall | Regression, ...]
     gated: bool
 
     def as_json(self) -> str:
@@ -62,7 +64,10 @@ def read_evaluation(services: Services, file: Path | None = None) -> list[Questi
 
 
 def evaluate(services: Services, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
-    """Run the questions through the chain or one tier and compare with gate and baseline. Raises DataError."""
+    """Run the questions through the chain or one tier and compare with gate and baseline. Raises DataError.
+
+    The services are asked as they are: `gated` gives them the vectors of the release, and asks once more without.
+    """
     before = read_baseline(baseline) if baseline else None
     gate = read_gate(resources() / "eval" / "clara" / "gate.toml")
     questions = [question for question in read_evaluation(services) if choice.includes(question)]
@@ -70,19 +75,38 @@ def evaluate(services: Services, choice: Choice, baseline: Path | None, say: Say
         remedy = "no question is of both; choose others"
         raise DataError([Fault("queries.jsonl", f"split {choice.split}, category {choice.category}", remedy)])
     outcomes = completed(questions, run(questions, _retriever(services, choice.tier), asking(services), progress))
-    missed: list[Shortfall] = []
-    gated = False
+    missed: list[Shortfall | Regression] = []
+    applies = False
     for part in SPLITS:
         of_part = [outcome for outcome in outcomes if outcome.question.split == part]
         if not of_part:
             continue
         say(f"\n## {choice.tier}, split {part}, {len(of_part)} questions\n\n{table_of(of_part)}")
         wanted = gate.wanted(choice.tier, part) if choice.category is None else {}
-        gated = gated or bool(wanted)
+        applies = applies or bool(wanted)
         missed += [replace(short, measure=f"{part} {short.measure}") for short in shortfalls(wanted, results_of(of_part))]
     if before is not None:
-        _compare(before, outcomes, say)
-    return Evaluated(tuple(outcomes), tuple(missed), gated)
+        missed += _compare(before, outcomes, say)
+    return Evaluated(tuple(outcomes), tuple(missed), applies or before is not None)
+
+
+def gated(services: Services, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+    """Judge by the vectors that the release carries, alike on every processor; then ask once more with this machine's own.
+
+    A second run that decides more than a few questions otherwise falls short. Raises DataError.
+    """
+    vectors = QuestionVectors(services)
+    done = evaluate(vectors.carried, choice, baseline, say, progress)
+    if not vectors.embedded:
+        return done
+    questions = [outcome.question for outcome in done.outcomes]
+    live = vectors.live
+    again = completed(questions, run(questions, _retriever(live, choice.tier), asking(live), progress))
+    return replace(done, shortfalls=(*done.shortfalls, *moved(_sides(done.outcomes), _sides(again), say)))
+
+
+def _sides(outcomes: Sequence[Outcome]) -> dict[str, bool]:
+    return {outcome.question.id: outcome.right for outcome in outcomes}
 
 
 def verdict(done: Evaluated) -> str:
@@ -122,7 +146,8 @@ def asking(services: Services) -> Callable[[Question], Query]:
     return lambda question: Query(question.query, CORPUS, detector.detect(question.query), LIMIT)
 
 
-def _compare(before: dict[str, bool], outcomes: Sequence[Outcome], say: Say) -> None:
+def _compare(before: dict[str, bool], outcomes: Sequence[Outcome], say: Say) -> list[Regression]:
+    """Name the questions that changed side, and give what is worse by the paired test."""
     better, worse = changed_sides(before, outcomes)
     say(f"\nSince the baseline: {len(better)} became right, {len(worse)} became wrong.")
     for mark, group in (("+", better), ("-", worse)):
@@ -130,3 +155,5 @@ def _compare(before: dict[str, bool], outcomes: Sequence[Outcome], say: Say) -> 
             expected = " ".join(sorted(outcome.question.documents)) or "refusal"
             got = outcome.documents[0] if outcome.documents else "refusal"
             say(f"{mark} {outcome.question.id} [{outcome.question.language}] {outcome.question.query!r}: {expected} <- {got}")
+    names = [tuple(outcome.question.id for outcome in group) for group in (better, worse)]
+    return regression("right since the baseline", Change(names[0], names[1]), strict=False)

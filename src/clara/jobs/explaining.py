@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from clara.bootstrap import Services
@@ -11,7 +12,7 @@ from clara.conversation.journey import EVIDENCE, read
 from clara.conversation.message import Message, Turn
 from clara.delivery.message import StoredTurn
 from clara.jobs.replaying import answered_again, cited_then, lines_of
-from clara.jobs.searching import Asking, asked
+from clara.jobs.searching import Asking, asked, retriever_of
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query
 
@@ -26,11 +27,11 @@ class UnknownTurnError(Exception):
     """There is no turn with this number, or it was erased. The message says where the numbers are."""
 
 
-def explain(services: Services, question: str, corpus: str, *, plan: bool) -> dict[str, Any]:
-    """Search and tell everything that led to the result."""
-    query = asked(services, question, Asking(EVIDENCE, corpus))
-    retrieve = services.retriever.get() if corpus == CORPUS else services.corpus_retriever(corpus)
-    told = told_of(retrieve(query))
+def explain(services: Services, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
+    """Search and tell everything that led to the result, as it would be if it were `today`."""
+    asking = Asking(EVIDENCE, corpus, today=today)
+    query = asked(services, question, asking)
+    told = told_of(retriever_of(services, asking)(query))
     if plan:
         told["plan"] = _plan(services, _as_searched(query, told["trace"]))
     return told
@@ -98,6 +99,10 @@ def _search(trace: Mapping[str, Any]) -> list[str]:
         lines.append(f"probably about: {meant or 'nothing it knows'}; outside: {'?' if outside is None else f'{outside:.3f}'}")
     if filters := {name: accepted for name, accepted in trace.get("filters", {}).items() if accepted}:
         lines.append("only where " + "; ".join(f"{name} is {' or '.join(accepted)}" for name, accepted in filters.items()))
+    if today := trace.get("today"):
+        lines.append(f"today is {today}")
+    if ended := trace.get("ended"):
+        lines.append(f"held once: {', '.join(ended)}")
     if hits := trace.get("hits"):
         lines += ["", *_table(hits)]
     return lines
@@ -121,7 +126,8 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     understood, filters = trace.get("understood", {}), trace.get("filters", {})
     sections = {pair.partition("/")[::2]: weight for pair, weight in understood.get("sections", {}).items()}
     territories = tuple(filters.get("territories", ()))
-    return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories)
+    today = date.fromisoformat(trace["today"]) if "today" in trace else None
+    return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
 
 
 def _plan(services: Engine, query: Query) -> list[str]:

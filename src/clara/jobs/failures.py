@@ -4,6 +4,7 @@ from clara.adapters.alerting import AlertNotTakenError
 from clara.adapters.postgres.alone import BusyDocumentError
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.fact_decisions import UntouchedFactError
 from clara.adapters.postgres.findings import DecidedFindingError, UnknownFindingError
 from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
@@ -17,6 +18,7 @@ from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
+from clara.jobs.batches import BatchError
 from clara.jobs.benching.contenders import UnknownPeerError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
@@ -30,7 +32,6 @@ from clara.jobs.preparing import OutdatedCorpusError, OutdatedSchemaError
 from clara.jobs.publishing import BusyPublishingError, UnknownCorrectionError
 from clara.jobs.remembering import NothingRecordedError
 from clara.jobs.reviewing import MissingReasonError
-from clara.jobs.searching import BatchError
 from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError
@@ -96,6 +97,7 @@ MENDABLE = (
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,
+    UntouchedFactError,
     NoWebhookError,
     UnknownSourceError,
     UnreadableNormError,

@@ -22,13 +22,16 @@ from clara.evaluation.answers import (
     failures_of,
     groups_table,
     languages_table,
-    read_baselines,
+    read_record,
+    record_of,
     short_of,
 )
 from clara.evaluation.dataset import SPLITS
 from clara.evaluation.gate import Shortfall
 from clara.evaluation.judged import Judged
+from clara.evaluation.paired import Regression
 from clara.jobs import suites
+from clara.jobs.question_vectors import QuestionVectors, moved
 from clara.knowledge.faults import DataError, Fault
 from clara.settings import resources
 
@@ -52,12 +55,16 @@ class Suite(Protocol):
         ...
 
 
+# A suite and the split it is run on.
+Task = tuple[Suite, str]
+
+
 @dataclass(frozen=True, slots=True)
 class JudgedAnswers:
     """A finished evaluation of answers, and what fell short."""
 
     parts: tuple[Part, ...]
-    shortfalls: tuple[Shortfall, ...]
+    shortfalls: tuple[Shortfall | Regression, ...]
 
     def as_json(self) -> str:
         """Give one row a case."""
@@ -93,18 +100,53 @@ def chosen_suites(names: Sequence[str]) -> dict[str, Suite]:
     return {name: suite for name, suite in found.items() if not names or name in names}
 
 
-def judge(services: Services, names: Sequence[str], split: str, say: Say, progress: Progress) -> JudgedAnswers:
-    """Run suites and compare them with goals and baselines. Raises DataError when a suite cannot run or has no case."""
+def judge(
+    services: Services, names: Sequence[str], split: str, say: Say, progress: Progress, *, live: bool = True
+) -> JudgedAnswers:
+    """Run suites and compare them with goals and the record. Raises DataError when a suite cannot run or has no case.
+
+    Questions have the vectors that the release carries, so that every processor gives the same verdict; `live`, what embeds is
+    run again with this machine's own, and may differ in a few cases only.
+    """
     chosen = chosen_suites(names)
-    baselines = read_baselines(resources() / "eval" / "answers" / "gate.toml")
-    _refuse_strangers(baselines)
+    record = read_record(resources() / "eval" / "answers" / "record.json")
+    _refuse_strangers(record)
     tasks = [(suite, part) for suite in chosen.values() for part in (SPLITS if split == ALL else (split,))]
+    vectors = QuestionVectors(services)
+    parts: list[Part] = []
+    embedding: list[Task] = []
+    for number, (suite, name) in enumerate(tasks, 1):
+        before = vectors.embedded
+        parts.append(judge_part(vectors.carried, suite, name))
+        embedding += [(suite, name)] if vectors.embedded > before else []
+        progress(number, len(tasks))
+    tell_parts(parts, say, NAMED)
+    shortfalls = [short for part in parts for short in short_of(part, record)]
+    if live and embedding:
+        again = _judged_live(vectors, embedding, progress)
+        shortfalls += moved(_sides(part for part in parts if _task_of(part) in _names(embedding)), _sides(again), say)
+    return JudgedAnswers(tuple(parts), tuple(shortfalls))
+
+
+def _judged_live(vectors: QuestionVectors, tasks: Sequence[Task], progress: Progress) -> list[Part]:
+    """Judge once more with vectors made by this machine's processor."""
     parts: list[Part] = []
     for number, (suite, name) in enumerate(tasks, 1):
-        parts.append(judge_part(services, suite, name))
+        parts.append(judge_part(vectors.live, suite, name))
         progress(number, len(tasks))
-    _tell(parts, say)
-    return JudgedAnswers(tuple(parts), tuple(short for part in parts for short in short_of(part, baselines)))
+    return parts
+
+
+def _task_of(part: Part) -> tuple[str, str]:
+    return part.suite, part.split
+
+
+def _names(tasks: Iterable[Task]) -> set[tuple[str, str]]:
+    return {(suite.NAME, split) for suite, split in tasks}
+
+
+def _sides(parts: Iterable[Part]) -> dict[str, bool]:
+    return {f"{part.suite} {part.split} {case.group} {case.id}": case.passed for part in parts for case in part.judged}
 
 
 def judge_part(services: Services, suite: Suite, split: str) -> Part:
@@ -121,30 +163,31 @@ def judge_part(services: Services, suite: Suite, split: str) -> Part:
 
 
 def _refuse_strangers(names: Iterable[str]) -> None:
-    """See that the gate holds nothing that would never be compared."""
+    """See that the record holds nothing that would never be compared."""
     known = suites_found().keys()
-    faults = [Fault("gate.toml", name, "no such suite; remove it") for name in names if name not in known]
+    faults = [Fault("record.json", name, "no such suite; remove it") for name in names if name not in known]
     if faults:
         raise DataError(faults)
 
 
-def _tell(parts: Sequence[Part], say: Say) -> None:
+def tell_parts(parts: Sequence[Part], say: Say, most: int) -> None:
+    """Say the tables, and of each part `most` of the cases that failed."""
     say(f"\n{groups_table(parts)}\n\n{languages_table(parts)}\n")
     for part in parts:
-        if failed := failures_of(part, NAMED):
+        if failed := failures_of(part, most):
             say("\n".join([f"{part.suite}, {part.split}, failed:", *failed, ""]))
     say("seconds: " + ", ".join(f"{part.suite} {part.split} {part.seconds:.1f}" for part in parts))
 
 
 def answers_verdict(done: JudgedAnswers) -> str:
-    """Say whether every group reaches its goal and its baseline, and which do not."""
+    """Say whether every group reaches its goal and is no worse than its record, and which do not."""
     if not done.shortfalls:
         return "\nthe gate of the answers is passed"
     return "\n" + "\n".join(["below the gate of the answers:", *map(str, done.shortfalls)])
 
 
 def write_answers(folder: Path, done: JudgedAnswers) -> None:
-    """Write the figures and every case as JSON."""
+    """Write the figures and every case as JSON, and the record that a later run would be compared with."""
     folder.mkdir(parents=True, exist_ok=True)
     document = {
         "run_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -155,4 +198,5 @@ def write_answers(folder: Path, done: JudgedAnswers) -> None:
         ],
         "cases": as_answer_rows(done.parts),
     }
+    (folder / "record.json").write_text(json.dumps(record_of(done.parts), ensure_ascii=False, indent=1) + "\n", "utf-8")
     (folder / "answers.json").write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -7,6 +7,7 @@ from datetime import date
 from clara.bootstrap import Knowledge, read_knowledge
 from clara.conversation.texts import LANGUAGES
 from clara.conversation.writing.extractive import shown_date
+from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.faults import DataError
 from clara.knowledge.hosts import read_hosts
 from clara.knowledge.hotlines import read_hotlines
@@ -44,13 +45,16 @@ def check(say: Say) -> bool:
     """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
     knowledge = read_knowledge(with_questions=True)
     data = resources() / "data"
-    sources = read_sources(data)
-    faults = source_faults(sources, knowledge.catalogue)
+    sources, derivations = read_sources(data), read_derivations(data)
+    faults = [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]
     faults += provenance_faults(knowledge.catalogue, sources.values(), read_hosts(data), read_hotlines(data))
     if faults:
         raise DataError(faults)
     clean = report(knowledge, madrid_today(), say)
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
+    figures = sum(len(formulas) for formulas in derivations.derived.values())
+    bases = ", ".join(derivations.bases)
+    say(f"{figures} figures of {len(derivations.derived)} facts derive from {bases}, as their formulas say.")
     return clean
 
 

@@ -17,7 +17,7 @@ from clara.ingestion.journey import ingest
 from clara.ingestion.planning import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.jobs.copying import copying
-from clara.jobs.gating import Gate, Verdict, mark
+from clara.jobs.gating import Gate, Verdict
 from clara.jobs.outcome import Outcome
 from clara.jobs.preparing import patient_embedder
 from clara.knowledge.passages import CORPUS
@@ -42,10 +42,9 @@ class UnknownCorrectionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """How to publish: on whose behalf, whether whole answers are judged too, and whether anything is done at all."""
+    """How to publish: on whose behalf, and whether anything is done at all."""
 
     by: str = "cli"
-    skip_answers: bool = False
     dry_run: bool = False
 
 
@@ -79,7 +78,7 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, 
     if chosen.dry_run:
         return _told(wanted(services), say, "dry run")
     publications = services.publications()
-    judge = judge or Gate(services, say, progress, answers=not chosen.skip_answers).held_against
+    judge = judge or Gate(services, say, progress).held_against
     with _alone(publications):
         clear(services, say)
         what = wanted(services)
@@ -90,7 +89,7 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, 
             started = perf_counter()
             verdict = _verdict(services, what, staged, judge)
             seconds = round(perf_counter() - started, 1)
-            gate = {**verdict.as_json(), "by": chosen.by, "of": mark(services, staged.physical)}
+            gate = {**verdict.as_json(), "by": chosen.by}
             say("\n".join(verdict.lines()))
             if verdict.passed:
                 publications.switch(staged, what.before, gate)
@@ -100,7 +99,12 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, 
         kept = "" if verdict.passed else "; what is served stays as it was, and drafts stay drafts"
         say(f"Version {staged.id} is {state}{kept}.")
         clear(services, say)
-    told = {"worse": list(verdict.worse), "short": list(verdict.after.short), "gate_seconds": seconds}
+    told = {
+        "worse": list(verdict.worse),
+        "short": list(verdict.short),
+        "regressions": [str(one) for one in verdict.regressions],
+        "gate_seconds": seconds,
+    }
     return Outcome(0 if verdict.passed else 1, {**_report(what, state, staged.id), **told})
 
 

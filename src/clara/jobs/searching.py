@@ -1,28 +1,25 @@
 """Searching without writing an answer: one query, or a file of them."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy
+from clara.jobs.batches import TEXT, BatchError, read_lines
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.validating import InvalidQueryError, validate
-
-
-class BatchError(Exception):
-    """The batch file has faults; nothing was searched. The message lists every bad line with its remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What is searched and how: a corpus, the number of passages wanted, what they must be, and the policy around the search.
 
-    Clara's own corpus has the policy of the settings.
+    Clara's own corpus has the policy of the settings, and is searched for what holds; another one only where `today` is given.
     """
 
     limit: int
@@ -31,11 +28,12 @@ class Asking:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
     policy: Policy = "none"
+    today: date | None = None
 
 
 def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
     """Give what one query finds, with texts and scores. Raises InvalidQueryError, UnknownCorpusError."""
-    found = _retriever(services, asking)(asked(services, text, asking))
+    found = retriever_of(services, asking)(asked(services, text, asking))
     hits = [
         {
             **shown,
@@ -54,6 +52,10 @@ def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
         "tier": found.tier,
         "outages": list(found.outages),
         "hits": hits,
+        "ended": [
+            {"passage_id": hit.passage.id, "until": hit.passage.metadata["valid_until"], "score": round(hit.score, 6)}
+            for hit in found.ended
+        ],
         "timings_ms": timings,
     }
 
@@ -63,10 +65,11 @@ def search_batch(services: Services, source: Path, target: Path, asking: Asking,
 
     Raises BatchError before anything is searched, UnknownCorpusError.
     """
-    questions = [(name, asked(services, text, asking)) for name, text in _read(source)]
+    lines = read_lines(source, {"id": TEXT, "query": TEXT})
+    questions = [(line["id"], asked(services, line["query"], asking)) for line in lines]
     if faults := [f"{source}: id '{name}': {fault}" for name, query in questions for fault in _faults(query)]:
         raise BatchError("\n".join(faults))
-    retrieve = _retriever(services, asking)
+    retrieve = retriever_of(services, asking)
     with target.open("w", encoding="utf-8") as out:
         for number, (name, query) in enumerate(questions, 1):
             found = retrieve(query)
@@ -80,14 +83,14 @@ def asked(services: Services, text: str, asking: Asking) -> Query:
     """Ask as the conversation does: without what is no text, and in the language that it is written in."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     language = services.tools.get().detector.detect(safe) if asking.corpus == CORPUS else None
-    return Query(
-        safe, asking.corpus, language, asking.limit, collections=asking.collections, filters=asking.filters, exact=asking.exact
-    )
+    query = Query(safe, asking.corpus, language, asking.limit, today=asking.today)
+    return replace(query, collections=asking.collections, filters=asking.filters, exact=asking.exact)
 
 
-def _retriever(services: Services, asking: Asking) -> Retrieve:
+def retriever_of(services: Services, asking: Asking) -> Retrieve:
+    """Give what searches the corpus, on the day that it is searched for. Raises UnknownCorpusError."""
     if asking.corpus == CORPUS:
-        return services.retriever.get()
+        return (services.on(asking.today) if asking.today else services).retriever.get()
     return services.corpus_retriever(asking.corpus, asking.policy)
 
 
@@ -107,27 +110,3 @@ def _hits(found: Found) -> list[dict[str, Any]]:
         {"passage_id": hit.passage.id, "document_id": hit.passage.document_id, "score": round(hit.score, 6)}
         for hit in found.hits
     ]
-
-
-def _read(source: Path) -> Iterator[tuple[str, str]]:
-    questions: list[tuple[str, str]] = []
-    faults: list[str] = []
-    for number, line in enumerate(source.read_bytes().split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            entry = json.loads(line)
-            questions.append((entry["id"], entry["query"]))
-            if not isinstance(entry["id"], str) or not isinstance(entry["query"], str):
-                faults.append(f"{source}:{number}: 'id' and 'query' must be texts")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            faults.append(f'{source}:{number}: {type(error).__name__}: {error}; each line must be {{"id": "…", "query": "…"}}')
-    names = [name for name, _ in questions]
-    faults += [f"{source}: id '{name}' appears twice; give each query its own" for name in sorted(_repeated(names))]
-    if faults:
-        raise BatchError("\n".join(faults))
-    return iter(questions)
-
-
-def _repeated(names: Iterable[object]) -> set[str]:
-    return {str(name) for name, count in Counter(map(str, names)).items() if count > 1}

@@ -17,6 +17,7 @@ from clara.adapters.twilio.codes import retryable_report
 from clara.bootstrap import Services
 from clara.delivery.limits import Limits
 from clara.delivery.receiving import Drainer, SpoolingInbox
+from clara.delivery.triage import LongReader, TriagingInbox
 from clara.jobs import expecting
 from clara.jobs.administering import build_admin
 from clara.jobs.delivering import probe
@@ -34,14 +35,18 @@ def build_app(services: Services, door: "Door | None" = None) -> Flask:
 def build_edge(services: Services, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
-    genuine = None
+    signed = None
     if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
         from clara.adapters.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
 
-        genuine = TwilioSignature(settings.twilio_auth_token.get_secret_value()).genuine_form
-    texts = services.texts.get()
+        signed = TwilioSignature(settings.twilio_auth_token.get_secret_value()).signed_fields
+    texts, danger = services.texts.get(), services.danger.get()
+
+    def in_danger(said: str) -> bool:
+        return bool(danger.recognise(said))
+
     return Edge(
-        inbox=door.receiving,
+        inbox=TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read),
         replies=door.inbox,
         reports=door.receiving,
         probes={
@@ -51,8 +56,8 @@ def build_edge(services: Services, door: "Door") -> Edge:
             "jobs": lambda: expecting.probe(services),
         },
         direction=texts.direction,
-        genuine=genuine,
-        public_url=settings.clara_public_url if genuine else None,
+        signed=signed,
+        public_url=settings.clara_public_url if signed else None,
         admin=build_admin(services),
         admin_token_sha256=settings.clara_admin_token_sha256,
         reader_token_sha256=settings.clara_reader_token_sha256,

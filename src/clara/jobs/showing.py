@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.journey import Tools, converse
-from clara.conversation.message import Message, Past, past_of
+from clara.conversation.message import Message, Past, after
 from clara.settings import resources
 
 FILE: Final = "eval/answers/examples.json"
@@ -43,12 +43,12 @@ def examples(services: Services, command: str) -> str:
 
 
 def _held(example: Example, tools: Tools) -> str:
-    past: list[Past] = []
+    past: tuple[Past, ...] = ()
     said: list[str] = []
     for message in example.messages:
         language = past[0].language if past else None
         reply = converse(Message(message), tools, previous_language=language, past=past)
-        past.insert(0, past_of(message, reply))
+        past = after(past, message, reply)
         said += [f"**Person:** {message}", f"**Clara** ({reply.status.value}):", _quoted(reply.text)]
     return "\n\n".join(said)
 

@@ -9,10 +9,11 @@ from typing import Final
 from clara.adapters.boe.consolidated import ConsolidatedLawError, read_consolidated
 from clara.adapters.boe.transport import BoeClient
 from clara.adapters.documents.reading import MEDIA_TYPES, text_of
-from clara.adapters.postgres.findings import PostgresFindings
+from clara.adapters.postgres.findings import Differences, PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
-from clara.ingestion.drift import Finding, blast_radius, drift_of_norm, drift_of_page
+from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
 from clara.ingestion.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
+from clara.ingestion.radius import blast_radius
 from clara.ingestion.sources import (
     CheckOutcome,
     DocumentError,
@@ -24,16 +25,20 @@ from clara.ingestion.sources import (
     Wanted,
     digest_of_content,
 )
+from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_as_json, norm_from_json
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.sources import RegisteredSource, SourceKind, address_of
+from clara.settings import resources
 
 
 class OlderWordingError(Exception):
     """A norm was read in an older wording than the one that is served. Give --accept to serve it all the same."""
 
 
+# In whose name `--accept` accepts: a role, for the audit log.
+OPERATOR: Final = "cli"
 # What may be wrong with one source; the others go on.
 FAULTS: Final = (
     SourceUnreachableError, SourceRefusedError, DocumentError, UnreadableNormError, ConsolidatedLawError, GazetteFormatError,
@@ -127,6 +132,7 @@ class Intake:
         self._snapshots = snapshots
         self._findings = findings
         self._procedures = procedures
+        self._derivations = read_derivations(resources() / "data")
         self._accept = accept
         self._keep = keep
 
@@ -146,9 +152,17 @@ class Intake:
         if outcome == "substantive" and not self._accept:
             return self._waiting(source, served, live, found)
         if self._keep:
+            if outcome == "substantive":
+                self._accepted(source, live, found)
             self._snapshots.keep(live.snapshot, "served")
             self._findings.record(source.id, [(one, ()) for one in found if one.weight == "cosmetic"])
         return self._looked(Taken(source, outcome, outcome == "substantive", "", live.norm))
+
+    def _accepted(self, source: RegisteredSource, live: Live, found: Sequence[Finding]) -> None:
+        """Accept every change of substance at once: the facts that they touch stay in doubt until each is decided."""
+        kept = self._snapshots.keep(live.snapshot, "waiting")
+        for number in self._findings.record(source.id, self._touching(source, live, found), kept.id).values():
+            self._findings.accept(number, (), OPERATOR)
 
     def unreachable(self, source: RegisteredSource, reason: str) -> None:
         """Remember that a source could not be read."""
@@ -162,12 +176,14 @@ class Intake:
             kept = self._snapshots.keep(live.snapshot, "waiting")
             if kept.state == "rejected":
                 return self._looked(Taken(source, "unchanged", detail="says what a person has rejected", norm=norm))
-            addresses = frozenset(address_of(url) for url in _addresses(source, live))
-            touched = [(one, blast_radius(one, self._procedures, addresses)) for one in found]
-            self._findings.record(source.id, touched, kept.id)
+            self._findings.record(source.id, self._touching(source, live, found), kept.id)
         changed = sum(one.weight == "substantive" for one in found)
         detail = f"{changed} changes wait: `clara review list`; what was served stays"
         return self._looked(Taken(source, "substantive", detail=detail, norm=norm))
+
+    def _touching(self, source: RegisteredSource, live: Live, found: Sequence[Finding]) -> Differences:
+        addresses = frozenset(address_of(url) for url in _addresses(source, live))
+        return [(one, blast_radius(one, self._procedures, addresses, self._derivations)) for one in found]
 
     def _looked(self, taken: Taken) -> Taken:
         if self._keep:

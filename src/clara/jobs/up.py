@@ -15,7 +15,7 @@ from clara.jobs.preparing import fill, running_services
 from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, child_environment
 
 # Public on purpose, like the demonstration's account and key: good for nothing but the stand-in on this machine.
-DEMO_TOKEN = "demo-token-of-the-stand-in"  # noqa: S105
+DEMO_TOKEN = "de30" * 8
 START_PATIENCE_SECONDS = 30.0
 
 

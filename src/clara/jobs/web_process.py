@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from threading import Thread
 
 import structlog
 from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
@@ -19,8 +21,8 @@ from clara.bootstrap import Services
 from clara.jobs.listening import require_free_port
 from clara.jobs.scheduling import build_schedule, enabled
 from clara.jobs.serving import build_app, open_door
-from clara.jobs.whole_requests import WholeRequests
-from clara.jobs.working import build_worker
+from clara.jobs.whole_requests import Bounds, WholeRequests
+from clara.jobs.working import SWITCH_SECONDS, build_worker
 from clara.logs import configure_logs
 from clara.settings import Settings
 from clara.web.app import MAX_BODY_BYTES
@@ -29,6 +31,15 @@ from clara.web.app import MAX_BODY_BYTES
 THREADS = 8
 # So long the requests under way and the inline worker have to end: less than the ten seconds that who stops us waits.
 GRACE_SECONDS = 8
+# Connections at the same time, most of them idle: one that is kept open for later, or says nothing, costs some kilobytes. With
+# granian's own 1,024 the idle ones of a single stranger kept everybody out.
+CONNECTIONS = 8_192
+# What the process opens besides: the database, files, granian's own.
+OTHER_DESCRIPTORS = 256
+# A connection that has said nothing for so long is closed, a head that has not ended likewise. Twilio opens a new one then.
+SILENT_MILLISECONDS = 10_000
+# Of what has arrived and was not read yet. Bodies are read at once; granian's 400 KiB are for downloads.
+BUFFER_BYTES = 32 * 1024
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 # What granian says goes where all other libraries' words go, and only what is wrong.
 LOGGING: dict[str, object] = {"handlers": {}, "loggers": {"_granian": {}}}
@@ -52,6 +63,7 @@ class WebProcess:
         """Build everything; it is stopped when this process ends."""
         _end_with(self.parent)
         configure_logs()
+        sys.setswitchinterval(SWITCH_SECONDS)
         services = Services(self.settings, self.database_url, outage=self.outage)
         door = open_door(services)
         app = build_app(services, door)
@@ -59,7 +71,7 @@ class WebProcess:
         door.drainer.start()
         stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
         Finalize(None, _in_turn, (stops,), exitpriority=0)
-        return WholeRequests(app, THREADS, MAX_BODY_BYTES)
+        return WholeRequests(app, THREADS, Bounds(MAX_BODY_BYTES))
 
 
 def _start_inline(services: Services) -> list[Callable[[], None]]:
@@ -109,12 +121,26 @@ def serve(services: Services) -> None:
         http=HTTPModes.http1,
         websockets=False,
         respawn_failed_workers=True,
+        backlog=CONNECTIONS,
+        backpressure=room_for_connections(),
+        http1_settings=HTTP1Settings(header_read_timeout=SILENT_MILLISECONDS, max_buffer_size=BUFFER_BYTES),
         workers_kill_timeout=GRACE_SECONDS,
         log_level=LogLevels.error,
         log_dictconfig=LOGGING,
     )
     served = WebProcess(settings, services.database_url, services.outage, os.getpid())
     server.serve(target_loader=served, wrap_loader=False)
+
+
+def room_for_connections() -> int:
+    """Raise how many files this process and its children may open, as far as the system lets; give how many connections fit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_DESCRIPTORS
+    most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return max(most - OTHER_DESCRIPTORS, 1)
 
 
 def warn_of_spool(folder: Path) -> None:

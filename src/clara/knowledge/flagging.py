@@ -21,9 +21,12 @@ def warned(retrieve: Retrieve, flagged: Flagged) -> Retrieve:
     def marking(query: Query) -> Found:
         found = retrieve(query)
         doubts = flagged()
-        if not any(hit.passage.id in doubts for hit in found.hits):
+        if not any(hit.passage.id in doubts for hit in found.known):
             return found
-        return replace(found, hits=tuple(replace(hit, passage=marked(hit.passage, doubts)) for hit in found.hits))
+        hits, ended = (
+            tuple(replace(hit, passage=marked(hit.passage, doubts)) for hit in part) for part in (found.hits, found.ended)
+        )
+        return replace(found, hits=hits, ended=ended)
 
     return marking
 

@@ -37,7 +37,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Everything that freshness is judged by, at one moment. `flagged` are the open findings that touch a fact."""
+    """Everything that freshness is judged by, at one moment. `flagged` are the findings that put a fact in doubt."""
 
     facts: Sequence[ServedFact]
     checks: Mapping[str, Check]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.placing import has_begun, has_ended
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.words import Phrases, every
 from clara.retrieval.calibration import Judge
@@ -57,7 +58,10 @@ class NamedProcedures:
 
 
 def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -> Retrieve:
-    """Find passages of the procedures that the question is probably about, by section and shared words."""
+    """Find passages of the procedures that the question is probably about, by section and shared words.
+
+    What has not begun on the day of the query is left out; what has ended comes apart.
+    """
     vocabulary = [_vocabulary(passage.indexed_text) for passage in passages]
     spread = Counter(term for terms in vocabulary for term in terms)
     rarity = {term: math.log(1 + len(passages) / count) for term, count in spread.items()}
@@ -66,19 +70,21 @@ def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -
         understood = understand(query, None)
         asked = set(words(query.text))
         most = sum(rarity.get(term, 0.0) for term in asked) or 1.0
-        scored: list[tuple[float, int]] = []
+        ranked: list[tuple[float, int]] = []
         for place, passage in enumerate(passages):
             if passage.document_id in understood.documents and _holds(passage, understood):
                 shared = sum(rarity[term] for term in asked & vocabulary[place]) / most
                 weight = understood.documents[passage.document_id] + understood.sections.get(
                     (passage.document_id, passage.section), 0.0
                 )
-                scored.append((weight + shared, -place))
-        scored.sort(reverse=True)
-        hits = tuple(Hit(passages[-place], score) for score, place in scored[: query.limit])
-        confidence = judge.probability(understood, hits)
-        if hits and confidence >= judge.threshold:
-            return Found(Status.FOUND, TIER, hits, confidence=confidence)
+                ranked.append((weight + shared, -place))
+        ranked.sort(reverse=True)
+        over = {place for _, place in ranked if query.today is not None and has_ended(passages[-place], query.today)}
+        hits = tuple(Hit(passages[-place], score) for score, place in ranked if place not in over)[: query.limit]
+        ended = tuple(Hit(passages[-place], score, ended=True) for score, place in ranked if place in over)[: query.limit]
+        confidence = judge.probability(understood, hits or ended)
+        if (hits or ended) and confidence >= judge.threshold:
+            return Found(Status.FOUND, TIER, hits, confidence=confidence, ended=ended)
         return Found(Status.NOT_FOUND, TIER, confidence=confidence)
 
     return search
@@ -91,7 +97,8 @@ def _vocabulary(text: str) -> frozenset[str]:
 
 
 def _holds(passage: Passage, query: Query) -> bool:
-    return not query.territories or passage.territory in query.territories
+    around = not query.territories or passage.territory in query.territories
+    return around and (query.today is None or has_begun(passage, query.today))
 
 
 def _own_phrases(procedure: Procedure) -> list[str]:

@@ -1,4 +1,4 @@
-"""Keeping to what holds where the person lives and today: wrappers around any retriever."""
+"""Keeping to what holds where the person lives and today: wrappers around any retriever, and what holding means."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,7 +6,7 @@ from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from clara.knowledge.places import Places
-from clara.retrieval.passage import Found, Passage, Query, Retrieve, Status
+from clara.retrieval.passage import Found, Passage, Query, Retrieve
 
 
 def madrid_today() -> date:
@@ -24,21 +24,26 @@ def located(retrieve: Retrieve, places: Places) -> Retrieve:
     return locating
 
 
-def current(retrieve: Retrieve, today: Callable[[], date]) -> Retrieve:
-    """Leave out what is not true yet or not any more: a corpus is filled once, and figures change at midnight."""
+def dated(retrieve: Retrieve, today: Callable[[], date]) -> Retrieve:
+    """Look only for what is true today; a corpus is filled once, and figures change at midnight.
 
-    def checking(query: Query) -> Found:
-        found = retrieve(query)
-        day = today()
-        hits = tuple(hit for hit in found.hits if holds_on(hit.passage, day))
-        if found.status is Status.FOUND and not hits:
-            return replace(found, status=Status.NOT_FOUND, hits=())
-        return replace(found, hits=hits)
-
-    return checking
+    It stands around whatever remembers results, which remembers them by all that a query says.
+    """
+    return lambda query: retrieve(replace(query, today=today()))
 
 
 def holds_on(passage: Passage, day: date) -> bool:
     """Whether a passage is true on a day, by the first and last day in its metadata."""
-    starts, ends = passage.metadata.get("valid_from"), passage.metadata.get("valid_until")
-    return (starts is None or starts <= day.isoformat()) and (ends is None or day.isoformat() <= ends)
+    return has_begun(passage, day) and not has_ended(passage, day)
+
+
+def has_begun(passage: Passage, day: date) -> bool:
+    """Whether the first day of a passage has come."""
+    starts = passage.metadata.get("valid_from")
+    return starts is None or bool(starts <= day.isoformat())
+
+
+def has_ended(passage: Passage, day: date) -> bool:
+    """Whether the last day of a passage has passed."""
+    ends = passage.metadata.get("valid_until")
+    return ends is not None and bool(ends < day.isoformat())

@@ -6,6 +6,7 @@ from typing import Any
 
 from clara.knowledge.faults import Fault, day
 from clara.knowledge.figures import Figure, as_json, figure_from
+from clara.knowledge.passages import only_earlier
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind
 from clara.knowledge.spanish import figures_in
 from clara.retrieval.vocabulary import words
@@ -38,6 +39,9 @@ def fact_faults(file: str, where: str, fact: Document, facts: Mapping[str, Docum
     yield from _days(file, where, fact)
     yield from _figures(file, where, fact)
     yield from condition_faults(file, where, fact, facts)
+    if only_earlier(fact.get("valid", {}).get("from"), fact.get("values", [])) and not fact.get("conditions"):
+        remedy = "names only years before its first day and would pass for today's; give it the fact of today as a condition"
+        yield Fault(file, f"{where}.conditions", remedy)
 
 
 def _days(file: str, where: str, fact: Document) -> Iterator[Fault]:

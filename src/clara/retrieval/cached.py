@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from time import perf_counter
 
 from clara.caching.events import Event
@@ -12,6 +13,7 @@ from clara.caching.ports import Cache, CacheUnavailableError
 from clara.caching.semantic import SemanticMemory
 from clara.caching.signature import signature_of
 from clara.caching.single_flight import SingleFlight
+from clara.retrieval.embedding import vector_of
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.personal import holds_personal_data
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
@@ -129,10 +131,9 @@ def _embedded(query: Query, embedder: Embedder) -> Vector | None:
     if (carried := _carried(query, embedder)) is not None:
         return carried
     try:
-        (vector,) = embedder.embed([query.text], "query")
+        return vector_of(query, embedder)
     except EmbedderUnavailableError:
         return None  # the search itself finds out, and says so
-    return vector
 
 
 def _carried(query: Query, embedder: Embedder) -> Vector | None:
@@ -160,8 +161,8 @@ def _remember(query: Query, vector: Vector | None, address: _Address, found: Fou
 
 def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _Address:
     namespace = Fingerprint(version, model, memory.configuration).namespace
-    # Every field but the vector, which follows from the text: a field that is added later is part of the key at once.
-    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model"}]
+    # Every field but those of the vector, which follows from the text: a field that is added later is part of the key at once.
+    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model", "vectors"}]
     others = {name: _plain(getattr(query, name)) for name in told}
     partition = memory.keys.key(namespace, json.dumps(others, sort_keys=True))
     return _Address(version, memory.keys.key(partition, _normalised(query.text)), partition)
@@ -170,6 +171,8 @@ def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _A
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return sorted([_plain(key), _plain(held)] for key, held in value.items())
+    if isinstance(value, date):
+        return value.isoformat()
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 

@@ -129,14 +129,15 @@ def _whole(rounds: Sequence[Round], limit: int, merge: Merge, thinking: float) -
     evidence = [found for found in founds if found.status is Status.FOUND]
     outages = _each(founds, lambda found: found.outages)
     served = (evidence or founds)[0]
-    hits = served.hits
+    known = served.known
     if len(evidence) > 1:
-        hits = tuple(merge([found.hits if found.status is Status.FOUND else () for found in founds]))
+        known = tuple(merge([found.known if found.status is Status.FOUND else () for found in founds]))
     chances = [found.confidence for found in evidence or founds if found.confidence is not None]
     return replace(
         served,
         status=Status.OUTAGE if outages and not evidence else served.status,
-        hits=hits[:limit],
+        hits=tuple(hit for hit in known if not hit.ended)[:limit],
+        ended=tuple(hit for hit in known if hit.ended)[:limit],
         outages=outages,
         timings_ms=_added([*(found.timings_ms for found in founds), {"alternatives": thinking}]),
         confidence=max(chances, default=None),

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
+from clara.retrieval.passage import Query
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role, Vector
 
 # Half precision keeps the length of a unit vector to .0005; a provider's shortened vectors are off by a third.
 UNIT_WITHIN = 0.01
@@ -30,6 +31,16 @@ def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> list[list[
         if length != 0 and not abs(length - 1) <= UNIT_WITHIN:
             raise EmbedderUnavailableError(f"{embedder.model} gave a vector of length {length:.3g} instead of 1; normalise it")
     return vectors
+
+
+def vector_of(query: Query, embedder: Embedder) -> Vector:
+    """Give the vector of a question by this model: the one it carries, else embedded, once a turn.
+
+    Raises EmbedderUnavailableError.
+    """
+    if query.vector and query.model in {"", embedder.model}:
+        return query.vector
+    return query.vectors.of(embedder, query.text) if query.vectors else embedded(embedder, [query.text], "query")[0]
 
 
 class MaskingEmbedder:

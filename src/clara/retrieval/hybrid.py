@@ -8,7 +8,7 @@ from typing import Any
 from clara.retrieval.calibration import Judge
 from clara.retrieval.collections import Gathered
 from clara.retrieval.diversity import diversity
-from clara.retrieval.embedding import embedded
+from clara.retrieval.embedding import vector_of
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
 
@@ -38,7 +38,7 @@ def by_vectors_of(embedder: Embedder, understand: Understand) -> Understand:
 
     def understood(query: Query, _vector: Vector | None) -> Query:
         try:
-            (vector,) = embedded(embedder, [query.text], "query")
+            vector = vector_of(replace(query, vector=None), embedder)
         except EmbedderUnavailableError:
             return understand(query, None)
         return understand(query, vector)
@@ -55,25 +55,28 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
 
     def search(query: Query) -> Found:
         started = perf_counter()
-        carried = query.vector if query.model in {"", embedder.model} else None
-        vector: Vector = carried or embedded(embedder, [query.text], "query")[0]
+        vector = vector_of(query, embedder)
         after = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()
         gathered = gather(replace(understood, vector=tuple(vector), model=embedder.model)) if any(vector) else Gathered()
         done = perf_counter()
-        hits = gathered.hits
-        chance = judge.probability(understood, hits) if judge else None
+        hits = tuple(hit for hit in gathered.hits if not hit.ended)
+        ended = tuple(hit for hit in gathered.hits if hit.ended)
+        evidence = hits or ended  # where all that fits has ended, that is what there is to tell
+        chance = judge.probability(understood, evidence) if judge else None
         timings = {
             "embed": (after - started) * 1000,
             "understand": (ready - after) * 1000,
             "search": (done - ready) * 1000,
         }
         trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
-        if hits and (judge is None or (chance or 0.0) >= judge.threshold):
-            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace)
+        if ended:
+            trace["ended"] = [hit.passage.id for hit in ended]
+        if evidence and (judge is None or (chance or 0.0) >= judge.threshold):
+            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
         # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
-        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if hits else None, trace=trace)
+        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if evidence else None, trace=trace)
 
     return search
 
@@ -92,6 +95,7 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             "collections": list(query.collections),
             **{key: list(accepted) for key, accepted in query.filters.items()},
         },
+        **({"today": query.today.isoformat()} if query.today else {}),
         "hits": [
             {
                 "id": hit.passage.id,

@@ -2,8 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
-from typing import Any
+from heapq import merge
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clara.retrieval.turn_vectors import TurnVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,9 @@ class Query:
     `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
     under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
     that one request embeds once; `model` names the embedder that made it, and it is not compared with vectors of another.
-    `exact` compares every vector instead of asking the approximate index.
+    `vectors` embeds within the time of the turn that asks; None: nobody waits.
+    `exact` compares every vector instead of asking the approximate index. With `today`, only passages that hold on that day
+    are found, by `valid_from` and `valid_until` in their metadata (ISO 8601), and those that have ended are given apart.
     """
 
     text: str
@@ -61,7 +68,9 @@ class Query:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
     model: str = field(default="", repr=False, compare=False)
+    vectors: "TurnVectors | None" = field(default=None, repr=False, compare=False)
     exact: bool = False
+    today: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class Hit:
     similarity of the vectors, `lexical` the BM25 score, `coverage` the share (0..1) of the question's term weight that the
     passage contains; None where the tier does not measure it. `linked` is the share it got from hits that name it.
     `dense_rank` and `lexical_rank` count from 1 within each leg, None for a passage that the leg did not bring up. `vector`
-    is there only when a strategy asked for it.
+    is there only when a strategy asked for it. `ended` marks a passage that held until before the day asked for.
     """
 
     passage: Passage
@@ -83,6 +92,7 @@ class Hit:
     linked: float = 0.0
     dense_rank: int | None = None
     lexical_rank: int | None = None
+    ended: bool = False
     vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
 
 
@@ -103,7 +113,8 @@ class Found:
     status. `outages` names the tiers that could not be asked: then NOT_FOUND is never claimed. `failures` says which optional
     parts (a reranker, a writer of other queries, a cache) were asked and did not serve, and why: the hits stand without them.
     `relaxed` has the lowered threshold of each collection in which nothing passed the usual one. `timings_ms` is per stage.
-    `trace` is JSON: what each stage decided and from what, without the question's text.
+    `trace` is JSON: what each stage decided and from what, without the question's text. `ended` are hits on passages that held
+    once: never evidence of what holds, only of what did. Their scores compare with those that the search gave `hits`.
     """
 
     status: Status
@@ -115,6 +126,12 @@ class Found:
     failures: tuple[str, ...] = ()
     relaxed: Mapping[str, float] = field(default_factory=dict)
     trace: Mapping[str, Any] = field(default_factory=dict)
+    ended: tuple[Hit, ...] = ()
+
+    @property
+    def known(self) -> tuple[Hit, ...]:
+        """Give what holds and what has ended in one list, as it would be ranked if all of it held."""
+        return tuple(merge(self.hits, self.ended, key=lambda hit: -hit.score))
 
     @property
     def complete(self) -> bool:

@@ -25,6 +25,7 @@ def encode(found: Found) -> bytes:
         "failures": found.failures,
         "relaxed": dict(found.relaxed),
         "trace": dict(found.trace),
+        "ended": [_written(hit) for hit in found.ended],
     }
     return json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
@@ -43,6 +44,7 @@ def decode(stored: bytes) -> Found:
             failures=tuple(read["failures"]),
             relaxed=read["relaxed"],
             trace=read["trace"],
+            ended=tuple(_read(hit) for hit in read["ended"]),
         )
     except (ValueError, TypeError, KeyError) as error:
         msg = f"a remembered result could not be read ({type(error).__name__}); it is retrieved again"
@@ -70,6 +72,7 @@ def _written(hit: Hit) -> list[Any]:
             hit.linked,
             hit.dense_rank,
             hit.lexical_rank,
+            hit.ended,
             hit.vector,
         ],
     ]
@@ -77,7 +80,7 @@ def _written(hit: Hit) -> list[Any]:
 
 def _read(written: list[Any]) -> Hit:
     identifier, corpus, collection, document_id, section, heading, text, language, territory, metadata, scores = written
-    score, cosine, lexical, coverage, linked, dense_rank, lexical_rank, vector = scores
+    score, cosine, lexical, coverage, linked, dense_rank, lexical_rank, ended, vector = scores
     return Hit(
         Passage(identifier, corpus, collection, document_id, section, tuple(heading), text, language, territory, metadata),
         score,
@@ -87,5 +90,6 @@ def _read(written: list[Any]) -> Hit:
         linked,
         dense_rank,
         lexical_rank,
+        ended,
         None if vector is None else tuple(vector),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from clara.retrieval.passage import Found, Query, Retrieve
 
-# The embedder reads no more. DevMatrix's 500 would refuse honest questions that tell a situation first.
+# More than the bundled embedder reads of most texts. DevMatrix's 500 would refuse honest questions that tell a situation first.
 MAX_CHARACTERS = 2_000
 # DevMatrix.
 MIN_LIMIT, MAX_LIMIT = 1, 100

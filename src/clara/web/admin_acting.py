@@ -1,7 +1,7 @@
 """What operators do: decide findings, and note what they have looked at. Every act is recorded, with what came of it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,7 +10,7 @@ import structlog
 from flask import Blueprint, Response, g, jsonify, request
 
 from clara.delivery.ports import StoreUnavailableError
-from clara.web.admin_desk import AdminDesk, DecidedFindingError, Reviewing, UnknownFindingError
+from clara.web.admin_desk import AdminDesk, BadDecisionsError, DecidedFindingError, Reviewing, UnknownFindingError
 from clara.web.asking import BadRequestError, asked, shown
 from clara.web.bearer import Role
 
@@ -25,10 +25,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the body of a decision says: why, and whether facts are kept as they are although the law has changed."""
+    """What the body of a decision says: why, and what is decided about facts, as JSON."""
 
     reason: str
-    keep_facts: bool = False
+    facts: Sequence[object] = ()
 
 
 def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
@@ -72,6 +72,8 @@ def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
         return jsonify(error=UnknownFindingError.__doc__), 404
     except DecidedFindingError:
         return jsonify(error=DecidedFindingError.__doc__), 409
+    except BadDecisionsError as error:
+        return jsonify(error=str(error)), 400
     finally:
         with suppress(StoreUnavailableError):  # that it was asked for stands there
             record(desk, outcome)
@@ -80,24 +82,24 @@ def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
 
 def _decided(reviewing: Reviewing, number: int, act: str, decision: Decision) -> Mapping[str, Any]:
     if act == "accept":
-        return reviewing.accept(number, decision.reason, str(g.role), keep_facts=decision.keep_facts)
+        return reviewing.accept(number, decision.reason, str(g.role), decision.facts)
     return reviewing.reject(number, decision.reason, str(g.role))
 
 
 def decision_of(body: object, act: str) -> Decision:
-    """Read a body. Every decision needs a reason; only an acceptance can keep facts. Raises BadRequestError."""
+    """Read a body. Every decision needs a reason; only an acceptance can decide about facts. Raises BadRequestError."""
     like = f'the body must be JSON like {{"reason": "why"}}, with 1 to {LONGEST_REASON} characters'
-    names = {"reason", "keep_facts"} if act == "accept" else {"reason"}
+    names = {"reason", "decisions"} if act == "accept" else {"reason"}
     if not isinstance(body, dict) or not body.keys() <= names:
         raise BadRequestError(f"{like}; it may hold: {', '.join(sorted(names))}")
-    reason, keep_facts = body.get("reason"), body.get("keep_facts", False)
+    reason, facts = body.get("reason"), body.get("decisions", [])
     if not isinstance(reason, str) or not reason.strip() or len(reason) > LONGEST_REASON:
         raise BadRequestError(like)
     if any(not (character.isprintable() or character in "\n\t") for character in reason):
         raise BadRequestError("reason: holds characters that cannot be shown; write it as plain text")
-    if not isinstance(keep_facts, bool):
-        raise BadRequestError("keep_facts: must be true or false")
-    return Decision(reason.strip(), keep_facts)
+    if not isinstance(facts, list):
+        raise BadRequestError("decisions: must be a list; /admin/openapi.json describes it")
+    return Decision(reason.strip(), facts)
 
 
 def record(desk: AdminDesk, outcome: str, role: Role | None = None) -> None:

@@ -19,14 +19,18 @@ class DecidedFindingError(Exception):
     """The finding was decided already, or is superseded by a later one. GET /admin/review shows how."""
 
 
+class BadDecisionsError(Exception):
+    """What was decided about facts cannot be kept, and nothing was. The message says why, and what to do."""
+
+
 class Reviewing(Protocol):
     """Decides findings. `accept` and `reject` give what was done, as JSON, without a word of a person.
 
     Each raises UnknownFindingError, DecidedFindingError or StoreUnavailableError.
     """
 
-    def accept(self, number: int, reason: str, decided_by: str, *, keep_facts: bool) -> Mapping[str, Any]:
-        """Take the change over; with `keep_facts` the facts hold as they are, whatever is proposed."""
+    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
+        """Take the change over, and decide about its facts as `decisions` say in JSON. Raises BadDecisionsError too."""
         ...
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:

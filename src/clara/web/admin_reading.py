@@ -10,7 +10,7 @@ from clara.web.admin_desk import AdminDesk, UnknownFindingError
 from clara.web.asking import BadRequestError, Page, asked, listed, one_of, page_of, shown, word, yes
 
 LEVELS = {"procedure": "procedures", "source": "sources", "fact": "facts"}
-STATES = ("open", "accepted", "rejected", "superseded", "all")
+STATES = ("open", "undecided", "accepted", "rejected", "superseded", "all")
 # Days of the gazette that are shown beside its items.
 GAZETTE_DAYS = 30
 

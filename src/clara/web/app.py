@@ -12,7 +12,7 @@ from clara.web.bearer import Doorman
 from clara.web.chat import Chat
 from clara.web.health import Probe, health_routes
 from clara.web.metrics import metrics_routes
-from clara.web.webhook import Genuine, Webhook
+from clara.web.webhook import Signed, Webhook
 
 # A WhatsApp form is a few kilobytes: 4,096 characters of text, percent-encoded up to nine bytes each, and some fields.
 MAX_BODY_BYTES = 256 * 1024
@@ -22,7 +22,7 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Everything the web layer calls. `genuine` and `public_url` are None in the local channel, which has no webhook."""
+    """Everything the web layer calls. `signed` and `public_url` are None in the local channel, which has no webhook."""
 
     inbox: Inbox
     replies: Replies
@@ -30,7 +30,7 @@ class Edge:
     probes: Mapping[str, Probe]
     direction: Callable[[str], str]
     admin: AdminDesk
-    genuine: Genuine | None = None
+    signed: Signed | None = None
     public_url: str | None = None
     admin_token_sha256: str | None = None
     reader_token_sha256: str | None = None
@@ -46,8 +46,8 @@ def create_app(edge: Edge) -> Flask:
     app.register_blueprint(metrics_routes(edge.admin.counters, doorman))
     if doorman.has_tokens:
         app.register_blueprint(admin_routes(doorman, edge.admin))
-    if edge.genuine is not None and edge.public_url is not None:
-        app.register_blueprint(Webhook(edge.inbox, edge.reports, edge.genuine, edge.public_url).blueprint())
+    if edge.signed is not None and edge.public_url is not None:
+        app.register_blueprint(Webhook(edge.inbox, edge.reports, edge.signed, edge.public_url).blueprint())
     else:
         app.config["TRUSTED_HOSTS"] = list(LOCAL_HOSTS)
         app.register_blueprint(Chat(edge.inbox, edge.replies, edge.direction).blueprint())

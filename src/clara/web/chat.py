@@ -8,7 +8,7 @@ from uuid import uuid4
 from flask import Blueprint, Response, jsonify, render_template_string, request
 
 from clara.delivery.message import Incoming
-from clara.delivery.ports import Inbox, Replies, StoreUnavailableError
+from clara.delivery.ports import Inbox, RefusedError, Replies, StoreUnavailableError
 
 MAX_CHARACTERS = 10_000
 MAX_CONVERSATION = 100
@@ -55,6 +55,8 @@ class Chat:
             self._inbox.accept(Incoming(sid, "local", f"local:{conversation}", "local:clara", text))
         except StoreUnavailableError:
             return jsonify(error=OUTAGE), 503
+        except RefusedError:
+            return jsonify(error="El mensaje no se puede guardar tal como está."), 400
         return jsonify(message=sid), 202
 
     def reply(self, sid: str) -> Response | tuple[Response, int]:

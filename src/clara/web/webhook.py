@@ -6,10 +6,10 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import structlog
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Response, abort, g, request
 
 from clara.delivery.message import Incoming, Report
-from clara.delivery.ports import DeliveryReports, Inbox, StoreUnavailableError
+from clara.delivery.ports import DeliveryReports, Inbox, RefusedError, StoreUnavailableError
 
 EMPTY_TWIML: Final = '<?xml version="1.0" encoding="UTF-8"?><Response/>'
 # More media than this is not a question; Twilio itself sends at most ten.
@@ -28,7 +28,8 @@ RECORDING: Final = re.compile(
 log = structlog.get_logger()
 
 
-Genuine = Callable[[str, Sequence[tuple[str, str]], str], bool]
+# The fields that a genuine form says, by the names that the channel documents; None for any other. (address, fields, signature)
+Signed = Callable[[str, Sequence[tuple[str, str]], str], Mapping[str, str] | None]
 
 
 class Webhook:
@@ -38,10 +39,10 @@ class Webhook:
     that away or leave it there.
     """
 
-    def __init__(self, inbox: Inbox, reports: DeliveryReports, genuine: Genuine, public_url: str) -> None:
+    def __init__(self, inbox: Inbox, reports: DeliveryReports, signed: Signed, public_url: str) -> None:
         self._inbox = inbox
         self._reports = reports
-        self._genuine = genuine
+        self._signed = signed
         self._public_url = public_url.rstrip("/")
         self._path_of_rule: dict[str, str] = {}
 
@@ -58,17 +59,18 @@ class Webhook:
         return routes
 
     def refuse_forgeries(self) -> None:
-        """Answer 403 unless the signature fits the configured address and every field."""
+        """Answer 403 unless the signature fits the configured address and every field, cut as Twilio cuts them."""
         query = request.query_string.decode("latin-1")
         url = f"{self._public_url}{self._path()}{f'?{query}' if query else ''}"
         fields = list(request.form.items(multi=True))
-        if not self._genuine(url, fields, request.headers.get("X-Twilio-Signature", "")):
+        g.signed = self._signed(url, fields, request.headers.get("X-Twilio-Signature", ""))
+        if g.signed is None:
             log.warning("webhook refused", reason="signature", path=self._path())
             abort(403, "The X-Twilio-Signature does not fit. Check TWILIO_AUTH_TOKEN and CLARA_PUBLIC_URL.")
 
     def receive(self) -> Response:
         """Store the message and its job, then acknowledge with an empty TwiML document."""
-        incoming = incoming_of(request.form)
+        incoming = incoming_of(g.signed)
         if incoming is None:
             abort(400, "A message needs MessageSid and From.")
         try:
@@ -76,12 +78,15 @@ class Webhook:
         except StoreUnavailableError as error:
             log.exception("message not stored", error=str(error), path=self._path())
             abort(503, "The message could not be stored. Send it again.")
+        except RefusedError as error:
+            log.error("message refused", reason=str(error), path=self._path())  # noqa: TRY400  the traceback says no more
+            abort(400, "The message cannot be stored as it is.")
         log.info("message accepted", new=new, path=self._path())
         return Response(EMPTY_TWIML, mimetype="text/xml")
 
     def report(self) -> Response:
         """Record what became of a reply."""
-        report = report_of(request.form, request.args.get("reply"))
+        report = report_of(g.signed, request.args.get("reply"))
         try:
             known = report is not None and self._reports.delivery(report)
         except StoreUnavailableError as error:

@@ -1,6 +1,7 @@
 """Tests of saying with each fact the facts that limit it."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,7 +91,7 @@ def test_conditions_are_cited(texts: Texts, real: Any) -> None:
     law = {**SOURCE, "url": "https://boe.example/ley", "seen_on": "2026-07-09"}
     condition = hit_of("nie-requisitos-01", 1.0, "Solo hasta diciembre.", sources=[law])
     fact = hit_of("nie-plazos-01", 1.0, "Es gratis.", conditions=["nie-requisitos-01"])
-    text, citations = ExtractiveWriter(Framing(texts, real.names, [condition.passage])).write([fact], "es", ROOM)
+    text, citations = ExtractiveWriter(Framing(texts, real.names, [fact.passage, condition.passage])).write([fact], "es", ROOM)
     assert "• Es gratis. [C1]\n• Solo hasta diciembre. [C2]" in text
     assert "[C2] Fuente: https://boe.example/ley (comprobado el 09/07/2026)" in text
     assert [(citation.passage_id, citation.section) for citation in citations] == [
@@ -152,7 +153,8 @@ def test_every_real_fact_fits(real: Any, writer: ExtractiveWriter, language: str
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_real_fact_alone_leaves_room(real: Any, texts: Texts, language: str) -> None:
     """Every real fact without limits leaves 800 characters for the notice of the first contact and notes."""
-    writer = ExtractiveWriter(Framing(texts, real.names))
+    alone = [replace(passage, metadata={**passage.metadata, "conditions": []}) for passage in real.passages]
+    writer = ExtractiveWriter(Framing(texts, real.names, alone))
     assert {passage.id for passage in real.passages if len(writer.write([Hit(passage, 1.0)], language, 0)[0]) > 800} == set()
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from unit_builders import hit_of
+from unit_builders import Catalogued, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
@@ -15,10 +15,10 @@ SINCE = "2026-11-20"
 ROOM = 1_600
 
 
-def doubting(texts: Texts, real: Any, *names: str) -> ExtractiveWriter:
+def doubting(texts: Texts, real: Any, *names: str) -> Catalogued:
     """Build a writer that knows these facts to be in doubt, all of them without a name."""
     doubts = dict.fromkeys(names or [passage.id for passage in real.passages], SINCE)
-    return ExtractiveWriter(Framing(texts, real.names, real.passages, flagged=lambda: doubts))
+    return Catalogued(texts, real.names, real.passages, {"flagged": lambda: doubts})
 
 
 def doubted(*hits: Hit) -> list[Hit]:

@@ -103,7 +103,7 @@ def test_only_a_refusal_is_named(scope: Scope) -> None:
 )
 def test_what_is_not_clear_stays_not_found(scope: Scope, shares: Mapping[str, float], *, named: bool) -> None:
     """A refusal is named only when everything outside together is probable enough; then the likeliest kind names it."""
-    unsure = Scope(scope.abuse, lambda _: shares, scope.content)
+    unsure = Scope(scope.abuse, lambda _text, _vectors: shares, scope.content)
     outcome = unsure.tell_apart(asked("algo", Found(Status.NOT_FOUND, "tier")), say)
     assert isinstance(outcome, Reply) is named
 

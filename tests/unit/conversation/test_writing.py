@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit_builders import SOURCE, hit_of
+from unit_builders import SOURCE, Catalogued, hit_of
 
 from clara.conversation.texts import LANGUAGES, Texts
-from clara.conversation.writing.extractive import END_ISOLATE, ISOLATE, MAX_FACTS, ExtractiveWriter, choose, shown_date
-from clara.conversation.writing.framing import Framing
+from clara.conversation.writing.extractive import END_ISOLATE, ISOLATE, MAX_FACTS, choose, shown_date
 from clara.retrieval.passage import Hit
 
 ROOM = 1_600
@@ -19,9 +18,9 @@ NEWSPAPER = {**SOURCE, "url": "https://diario.example/tramite", "official": Fals
 
 
 @pytest.fixture
-def writer(texts: Texts, real: Any) -> ExtractiveWriter:
+def writer(texts: Texts, real: Any) -> Catalogued:
     """The writer with the real texts, names and passages."""
-    return ExtractiveWriter(Framing(texts, real.names, real.passages))
+    return Catalogued(texts, real.names, real.passages)
 
 
 def quoted(text: str, language: str) -> str:
@@ -98,7 +97,7 @@ def test_choose_anything(names: list[tuple[str, str, int]], draw: st.DataObject)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_marks_and_citations_agree(texts: Texts, writer: ExtractiveWriter, language: str) -> None:
+def test_marks_and_citations_agree(texts: Texts, writer: Catalogued, language: str) -> None:
     """Each fact carries a mark, the same mark stands before its source and date, and each has its citation."""
     sources = [{**SOURCE, "url": f"https://sede.example/{place}", "seen_on": f"2026-07-0{place}"} for place in (1, 2)]
     hits = [
@@ -123,7 +122,7 @@ def test_marks_and_citations_agree(texts: Texts, writer: ExtractiveWriter, langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_frame(texts: Texts, real: Any, writer: ExtractiveWriter, language: str) -> None:
+def test_frame(texts: Texts, real: Any, writer: Catalogued, language: str) -> None:
     """The answer begins with the procedure's name and ends with the advice to check; Spanish quotes are explained."""
     text, _ = writer.write([hit_of("nie-plazos-01")], language, ROOM)
     assert text.startswith(f"*{real.names['nie'][language]}*")
@@ -134,7 +133,7 @@ def test_frame(texts: Texts, real: Any, writer: ExtractiveWriter, language: str)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_secondary_is_introduced(texts: Texts, writer: ExtractiveWriter, language: str) -> None:
+def test_secondary_is_introduced(texts: Texts, writer: Catalogued, language: str) -> None:
     """A fact of which only sources that are not official speak is introduced as such, however many; no other is."""
     hits = [
         hit_of("nie-plazos-01", 1.0, "Dato oficial.", certainty="official"),
@@ -162,14 +161,14 @@ def test_secondary_is_introduced(texts: Texts, writer: ExtractiveWriter, languag
         pytest.param("official", [NEWSPAPER], True, id="official-by-the-editor-only"),
     ],
 )
-def test_caution(texts: Texts, writer: ExtractiveWriter, certainty: str, sources: list[Any], cautious: bool) -> None:
+def test_caution(texts: Texts, writer: Catalogued, certainty: str, sources: list[Any], cautious: bool) -> None:
     """Caution is advised exactly when no source of the fact is official, whatever its certainty."""
     text, _ = writer.write([hit_of("nie-plazos-01", certainty=certainty, sources=sources)], "es", ROOM)
     assert (texts.say("es", "secondary") in text) is cautious
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_isolates(real: Any, writer: ExtractiveWriter, language: str) -> None:
+def test_isolates(real: Any, writer: Catalogued, language: str) -> None:
     """In Arabic each Spanish fact and each address is isolated, never one in another; elsewhere nothing is."""
     by_id = {passage.id: passage for passage in real.passages}
     for passage in real.passages:
@@ -183,7 +182,7 @@ def test_isolates(real: Any, writer: ExtractiveWriter, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_unverified_is_never_written(real: Any, texts: Texts, writer: ExtractiveWriter, language: str) -> None:
+def test_unverified_is_never_written(real: Any, texts: Texts, writer: Catalogued, language: str) -> None:
     """No text of an unverified fact is in any answer that the real passages can give."""
     unverified = [
         fact.text
@@ -198,7 +197,7 @@ def test_unverified_is_never_written(real: Any, texts: Texts, writer: Extractive
     assert texts.say(language, "secondary") in written
 
 
-def test_facts_are_dropped_from_the_end(writer: ExtractiveWriter) -> None:
+def test_facts_are_dropped_from_the_end(writer: Catalogued) -> None:
     """Where there is no room for all facts, the last ones go, and what remains is as much as fits."""
     hits = [hit_of(f"nie-plazos-0{place}", 1.0 - place / 100, f"Hecho {place} " + "x" * 150) for place in range(1, 5)]
     lengths = {}
@@ -213,7 +212,7 @@ def test_facts_are_dropped_from_the_end(writer: ExtractiveWriter) -> None:
     assert sorted(lengths) == [1, 2, 3, 4]
 
 
-def test_exact_room(writer: ExtractiveWriter) -> None:
+def test_exact_room(writer: Catalogued) -> None:
     """A text that fills its room to the last character keeps all its facts, and one character less costs the last."""
     hits = [hit_of("nie-plazos-01", 1.0), hit_of("nie-plazos-02", 0.9, "Otra cosa.")]
     text, citations = writer.write(hits, "es", ROOM)
@@ -222,7 +221,7 @@ def test_exact_room(writer: ExtractiveWriter) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_page_is_named_once(writer: ExtractiveWriter, language: str) -> None:
+def test_a_page_is_named_once(writer: Catalogued, language: str) -> None:
     """Facts from the same page, seen on the same day, share one line; another day or page has its own."""
     later = {**SOURCE, "seen_on": "2026-07-09"}
     hits = [
@@ -245,13 +244,13 @@ def test_a_page_is_named_once(writer: ExtractiveWriter, language: str) -> None:
         pytest.param([{**SOURCE, "url": "https://boe.example"}, SOURCE], {**SOURCE, "url": "https://boe.example"}, id="two"),
     ],
 )
-def test_official_source_is_cited(writer: ExtractiveWriter, sources: list[Any], cited: Any) -> None:
+def test_official_source_is_cited(writer: Catalogued, sources: list[Any], cited: Any) -> None:
     """The source cited is the first official one; where there is none, the first."""
     _, (citation,) = writer.write([hit_of("nie-plazos-01", sources=sources)], "es", ROOM)
     assert (citation.source_url, citation.verified_on) == (cited["url"], cited["seen_on"])
 
 
-def test_one_fact_always_stays(writer: ExtractiveWriter) -> None:
+def test_one_fact_always_stays(writer: Catalogued) -> None:
     """A fact is written even where there is no room at all: an answer without a fact is none."""
     text, citations = writer.write([hit_of("nie-plazos-01", text="Es gratis.")], "es", 0)
     assert "Es gratis." in text

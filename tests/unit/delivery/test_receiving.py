@@ -18,7 +18,7 @@ from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import TOGETHER, FileSpool
 from clara.delivery.hands import Hands
 from clara.delivery.message import Incoming, Report
-from clara.delivery.ports import SpoolUnavailableError, StoreUnavailableError
+from clara.delivery.ports import RefusedError, SpoolUnavailableError, StoreRefusesError, StoreUnavailableError
 from clara.delivery.receiving import HANDS, Drainer, SpoolingInbox, Timing
 from clara.delivery.records import read, written
 
@@ -39,6 +39,7 @@ class Store:
         self.reports: list[Report] = []
         self.away = False
         self.refusing: set[str] = set()
+        self.says_no: set[str] | None = set()  # to these; None: to everybody
         self.open = Event()
         self.open.set()
         self.hanging = 0
@@ -47,6 +48,8 @@ class Store:
         self.probe()
         if incoming.sid in self.refusing:
             raise ArithmeticError(incoming.text)
+        if self.says_no is None or incoming.sid in self.says_no:
+            raise StoreRefusesError("read only")
         with self.lock:
             if any(known.sid == incoming.sid for known in self.messages):
                 return False
@@ -380,6 +383,69 @@ def test_a_bad_record_holds_up_nobody(store: Store, tmp_path: Path) -> None:
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["message set aside"] * len(bad)
     assert "text 9" not in str(logs)
     spool.close()
+
+
+def test_a_store_that_says_no_to_everybody_loses_nobody(store: Store, spool: FileSpool, receiving: SpoolingInbox) -> None:
+    """Everything is acknowledged and stays in the spool, however often it is tried, until the store takes it; in order."""
+    store.says_no = None
+    assert all(receiving.accept(message(number)) for number in range(40))
+    assert [receiving.drain(store.probe) for _ in range(3)] == [0, 0, 0]
+    assert (spool.waiting(), store.messages) == (40, [])
+    store.says_no = set()
+    assert receiving.drain(store.probe) == 40
+    assert store.sids == [f"SM1-{number}" for number in range(40)]
+    assert receiving.accept(message(41))
+    assert spool.waiting() == 0
+
+
+def test_one_that_the_store_says_no_to_is_set_aside(store: Store, tmp_path: Path) -> None:
+    """The others go in, behind it as well; while nobody is behind it, it may be the store, and it stays."""
+    spool, aside = FileSpool(tmp_path, PLENTY), []
+    receiving = SpoolingInbox(store, store, spool, SEALER, aside.append)
+    store.says_no = {"SM1-1", "SM1-2", "SM1-9"}
+    for number in (1, 0, 2, 9):
+        receiving.accept(message(number))
+    assert (receiving.drain(store.probe), aside, spool.waiting()) == (0, [], 4)
+    receiving.accept(message(3))
+    assert receiving.drain(store.probe) == 5
+    assert (len(aside), store.sids, spool.waiting()) == (3, ["SM1-0", "SM1-3"], 0)
+    spool.close()
+
+
+def test_a_store_that_says_no_in_between_accuses_nobody(store: Store, tmp_path: Path) -> None:
+    """A deadlock, or a store that turned while records were tried one by one: what it took a moment ago tells."""
+
+    class Turning(Store):
+        taken = 0
+
+        def accept(self, incoming: Incoming) -> bool:
+            if incoming.sid == "SM1-1" or self.taken > 1:
+                raise StoreRefusesError("read only")
+            self.taken += super().accept(incoming) or 0
+            return True
+
+    turning, aside = Turning(), []
+    spool = FileSpool(tmp_path, PLENTY)
+    receiving = SpoolingInbox(turning, turning, spool, SEALER, aside.append)
+    turning.taken = 2
+    for number in range(3):
+        receiving.accept(message(number))
+    turning.taken = 0
+    assert receiving.drain(store.probe) == 0
+    assert (aside, spool.waiting(), turning.sids) == ([], 3, ["SM1-0", "SM1-2"])
+    spool.close()
+
+
+def test_what_is_at_fault_itself_is_not_acknowledged(store: Store, spool: FileSpool, receiving: SpoolingInbox) -> None:
+    """The channel is told, and the spool stays empty: it would never go in."""
+
+    def refuse(_incoming: Incoming) -> bool:
+        raise RefusedError("no such values")
+
+    store.accept = refuse  # type: ignore[method-assign]
+    with pytest.raises(RefusedError):
+        receiving.accept(HELLO)
+    assert spool.waiting() == 0
 
 
 def test_a_bad_record_is_set_aside_once(store: Store, tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from clara.evaluation.answers import (
     groups_table,
     interval,
     languages_table,
-    read_baselines,
     read_cases,
+    read_record,
+    record_of,
     short_of,
 )
 from clara.evaluation.judged import Judged
@@ -30,15 +31,47 @@ def part(**goals: float) -> Part:
     return Part("scope", "dev", CASES, goals)
 
 
-def test_a_group_below_its_goal_or_its_baseline_falls_short() -> None:
-    """What was recorded counts, else the goal; a goal never reached holds nobody back who makes nothing worse."""
+def failing(group: str, wrong: int, goal: float) -> Part:
+    """Give a group of 80 cases, the first ones wrong."""
+    return Part(
+        "scope", "dev", tuple(Judged(f"c{one:02}", "es", group, passed=one >= wrong) for one in range(80)), {group: goal}
+    )
+
+
+def recorded(part: Part) -> dict[str, dict[str, dict[str, frozenset[str]]]]:
+    return {part.suite: {part.split: {group: part.wrong(group) for group in part.shares()}}}
+
+
+def test_a_group_without_a_record_is_held_against_its_goal() -> None:
+    """Below it falls short; a goal never reached holds nobody back who makes nothing worse."""
     assert [str(short) for short in short_of(part(refused=0.5, calmed=1.0), {})] == []
     assert [short.measure for short in short_of(part(refused=0.6), {})] == ["scope dev refused"]
-    recorded = {"scope": {"dev": {"refused": 0.75}, "test": {"calmed": 1.0}}}
-    assert [(short.wanted, short.reached) for short in short_of(part(refused=0.5), recorded)] == [(0.75, 0.5)]
-    lower = {"scope": {"dev": {"refused": 0.5}}}
-    assert short_of(part(refused=0.95), lower) == []
+    assert short_of(part(refused=0.95), recorded(part())) == []
     assert "0.950 MISSED" in groups_table([part(refused=0.95)])
+
+
+@pytest.mark.parametrize(("wrong", "fails"), [(26, False), (27, False), (30, False), (31, True), (20, False)])
+def test_one_case_is_no_verdict(wrong: int, fails: bool) -> None:
+    """53 of 80 where 54 are recorded passes; five that became wrong, and none right, do not."""
+    short = short_of(failing("facts", wrong, 0.85), recorded(failing("facts", 26, 0.85)))
+    assert bool(short) is fails
+    if fails:
+        assert str(short[0]) == "scope dev facts: 5 became wrong (c26, c27, c28, c29, c30), 0 right, p 0.031"
+
+
+def test_one_case_is_a_verdict_where_code_decides() -> None:
+    """A group that must be right in every case, and was, fails by one; one that never was is compared by the test."""
+    assert [
+        str(short) for short in short_of(failing("no wrong figure", 1, 1.0), recorded(failing("no wrong figure", 0, 1.0)))
+    ] == ["scope dev no wrong figure: 1 became wrong (c00), 0 right, p 0.500"]
+    assert short_of(failing("no wrong figure", 3, 1.0), recorded(failing("no wrong figure", 2, 1.0))) == []
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """What a run leaves is what the next one is compared with."""
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(record_of([part()])), "utf-8")
+    assert read_record(file) == recorded(part())
 
 
 def test_a_group_without_a_case_is_no_pass() -> None:
@@ -87,10 +120,21 @@ def test_every_faulty_case_is_named(tmp_path: Path, line: str, remedy: str) -> N
         read_cases(file, "dev", ("text",))
 
 
-@pytest.mark.parametrize("text", ["x = 1", "[scope.night]\na = 1.0", "[scope.dev]\na = 1.5", "[scope.dev]\na = true", "["])
-def test_a_faulty_gate_is_refused(tmp_path: Path, text: str) -> None:
-    """Unknown splits, values that are no share, and broken files are named."""
-    file = tmp_path / "gate.toml"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"wrong": []}',
+        '{"wrong": {"x": 1}}',
+        '{"wrong": {"x": {"night": {}}}}',
+        '{"wrong": {"x": {"dev": {"a": [1]}}}}',
+    ],
+)
+def test_a_faulty_record_is_refused(tmp_path: Path, text: str) -> None:
+    """Unknown splits, what names no cases, and broken files are named."""
+    file = tmp_path / "record.json"
     file.write_text(text)
-    with pytest.raises(DataError, match=r"gate\.toml"):
-        read_baselines(file)
+    with pytest.raises(DataError, match=r"record\.json"):
+        read_record(file)

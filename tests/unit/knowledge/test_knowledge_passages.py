@@ -8,7 +8,7 @@ from unit_builders import fact_of
 from unit_builders import procedure_of as made_of
 
 from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.passages import CORPUS, passages_of
+from clara.knowledge.passages import CORPUS, KEPT, passages_of
 from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, Section, Source
 
 TODAY = date(2026, 11, 21)
@@ -25,7 +25,7 @@ def procedure_of(*facts: Fact) -> Procedure:
 
 
 def test_one_for_each_fact_to_tell() -> None:
-    """Each fact that may be told today or later is one passage, in the editor's order; the others are left out."""
+    """Each fact that may be told is one passage, in the editor's order: today, later, or as one that held not long ago."""
     made = passages_of(
         procedure_of(
             fact(1),
@@ -35,10 +35,12 @@ def test_one_for_each_fact_to_tell() -> None:
             fact(5, valid_from=TODAY, valid_until=TODAY),
             fact(6, certainty=Certainty.SECONDARY),
             fact(7, certainty=Certainty.UNVERIFIED, valid_from=TODAY + timedelta(1)),
+            fact(8, valid_until=TODAY - KEPT),
+            fact(9, valid_until=TODAY - KEPT - timedelta(1)),
         ),
         TODAY,
     )
-    assert [passage.id for passage in made] == ["nie-plazos-01", "nie-plazos-03", "nie-plazos-05", "nie-plazos-06"]
+    assert [passage.id for passage in made] == [f"nie-plazos-{place:02}" for place in (1, 3, 4, 5, 6, 8)]
 
 
 def test_everything_a_passage_says() -> None:

@@ -8,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
+from clara.knowledge.directory import directory
+from clara.knowledge.keyword import keyword
 from clara.knowledge.places import Level, Place, Places
-from clara.knowledge.placing import current, located
-from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
+from clara.knowledge.placing import dated, holds_on, located
+from clara.knowledge.vouching import vouched
+from clara.retrieval.calibration import Calibration
+from clara.retrieval.passage import Found, Hit, Query, Status
 
 PLACES = Places(
     [
@@ -24,6 +28,8 @@ LAST_DAY = date(2026, 12, 31)
 ALWAYS = hit_of("nie-plazos-01", 0.9)
 ENDING = hit_of("nie-cuantias-01", 0.8, valid_from="2026-01-01", valid_until="2026-12-31")
 COMING = hit_of("nie-cuantias-02", 0.7, valid_from="2027-01-01", valid_until="2027-12-31")
+
+SURE = Calibration({}, 5.0, 0.5)
 
 
 class Spy:
@@ -62,59 +68,67 @@ def test_located_keeps_what_is_known() -> None:
     assert spy.asked[0].territories == ("ES-MD", "ES")
 
 
-def found_on(day: date, *hits: Hit) -> Found:
-    """Ask a retriever with these hits on a day."""
-    found = Found(Status.FOUND, "t", hits, outages=("u",), timings_ms={"search": 1.0}, confidence=0.9)
-    return current(Spy(found), lambda: day)(Query("el NIE", "clara"))
-
-
-@pytest.mark.parametrize(
-    ("day", "expected"),
-    [
-        pytest.param(date(2025, 12, 31), [ALWAYS], id="day-before-the-first"),
-        pytest.param(date(2026, 1, 1), [ALWAYS, ENDING], id="first-day"),
-        pytest.param(LAST_DAY, [ALWAYS, ENDING], id="last-day"),
-        pytest.param(LAST_DAY + timedelta(1), [ALWAYS, COMING], id="midnight-after-the-last"),
-        pytest.param(date(2027, 12, 31), [ALWAYS, COMING], id="last-day-of-the-next"),
-        pytest.param(date(2028, 1, 1), [ALWAYS], id="after-all"),
-    ],
-)
-def test_current(day: date, expected: list[Hit]) -> None:
-    """What is not true yet and what is no longer true is left out; the other hits keep their order, and the rest stays."""
-    found = found_on(day, ALWAYS, ENDING, COMING)
-    assert found == Found(Status.FOUND, "t", tuple(expected), ("u",), {"search": 1.0}, 0.9)
+def about_nie(query: Query, _vector: object) -> Query:
+    """Understand that every question is about the NIE."""
+    return replace(query, documents={"nie": 1.0}, outside=0.0)
 
 
 def test_the_day_is_asked_each_time() -> None:
-    """One retriever that stays up over midnight hides the old figure and shows the new one."""
+    """One retriever that stays up over midnight asks for what holds on the new day."""
     days = iter([LAST_DAY, LAST_DAY + timedelta(1)])
-    retrieve = current(Spy(Found(Status.FOUND, "t", (ENDING, COMING))), lambda: next(days))
-    assert [retrieve(Query("el NIE", "clara")).hits for _ in range(2)] == [(ENDING,), (COMING,)]
+    spy = Spy(Found(Status.NOT_FOUND, "t"))
+    retrieve = dated(spy, lambda: next(days))
+    query = Query("el NIE", "clara", today=date(2000, 1, 1))
+    retrieve(query), retrieve(query)
+    assert spy.asked == [replace(query, today=LAST_DAY), replace(query, today=LAST_DAY + timedelta(1))]
 
 
-def test_nothing_left() -> None:
-    """When no hit is true today nothing was found."""
-    found = found_on(date(2028, 1, 1), ENDING, COMING)
-    assert found == Found(Status.NOT_FOUND, "t", (), ("u",), {"search": 1.0}, 0.9)
-
-
-@pytest.mark.parametrize("status", [Status.NOT_FOUND, Status.OUTAGE])
-@pytest.mark.parametrize("hits", [(), (ENDING,)], ids=["no-hits", "directory"])
-def test_a_miss_stays_what_it_is(status: Status, hits: tuple[Hit, ...]) -> None:
-    """A miss stays a miss and an outage an outage; its directory lists only what is true."""
-    retrieve: Retrieve = current(Spy(Found(status, "t", hits)), lambda: date(2028, 1, 1))
-    found = retrieve(Query("el NIE", "clara"))
-    assert (found.status, found.hits) == (status, ())
+@pytest.mark.parametrize(
+    ("day", "holding", "over"),
+    [
+        pytest.param(date(2025, 12, 31), [ALWAYS], [], id="day-before-the-first"),
+        pytest.param(date(2026, 1, 1), [ALWAYS, ENDING], [], id="first-day"),
+        pytest.param(LAST_DAY, [ALWAYS, ENDING], [], id="last-day"),
+        pytest.param(LAST_DAY + timedelta(1), [ALWAYS, COMING], [ENDING], id="midnight-after-the-last"),
+        pytest.param(date(2027, 12, 31), [ALWAYS, COMING], [ENDING], id="last-day-of-the-next"),
+        pytest.param(date(2028, 1, 1), [ALWAYS], [ENDING, COMING], id="after-all"),
+    ],
+)
+def test_what_holds_and_what_has_ended(day: date, holding: list[Hit], over: list[Hit]) -> None:
+    """What is not true yet is left out; what is no longer true comes apart, and takes no place of what holds."""
+    passages = [hit.passage for hit in (ENDING, COMING, ALWAYS)]
+    found = keyword(passages, about_nie, SURE)(Query("el NIE", "clara", limit=max(len(holding), len(over)), today=day))
+    assert {hit.passage.id for hit in found.hits} == {hit.passage.id for hit in holding}
+    assert {hit.passage.id for hit in found.ended} == {hit.passage.id for hit in over}
+    assert all(hit.ended for hit in found.ended)
+    assert not any(hit.ended for hit in found.hits)
+    listed = directory(passages)(Query("el NIE", "clara", today=day)).hits
+    assert [hit.passage.id in {held.passage.id for held in holding} for hit in listed] == [True]
 
 
 @given(st.lists(st.tuples(st.none() | st.dates(), st.none() | st.dates()), max_size=5), st.dates())
 def test_holds_on_its_days(periods: list[tuple[date | None, date | None]], day: date) -> None:
-    """A hit is kept exactly on the days from its first to its last."""
+    """A passage holds exactly on the days from its first to its last, and is no evidence on any other."""
     hits = tuple(
         hit_of(f"nie-plazos-{place:02}", valid_from=start and start.isoformat(), valid_until=end and end.isoformat())
         for place, (start, end) in enumerate(periods)
     )
     true = [hit for hit, (start, end) in zip(hits, periods, strict=True) if (start or day) <= day <= (end or day)]
-    found = found_on(day, *hits)
-    assert list(found.hits) == true
-    assert found.status is (Status.FOUND if true else Status.NOT_FOUND)
+    assert [hit for hit in hits if holds_on(hit.passage, day)] == true
+    found = keyword([hit.passage for hit in hits], about_nie, SURE)(Query("el NIE", "clara", limit=6, today=day))
+    assert {hit.passage.id for hit in found.hits} == {hit.passage.id for hit in true}
+
+
+def test_only_the_catalogue_is_believed() -> None:
+    """What an index row says under a known id is what the catalogue says; an unknown id is left out, and alone it is a miss."""
+    poisoned = replace(ALWAYS, passage=replace(ALWAYS.passage, text="Veneno", territory="ES-MD"), cosine=0.5)
+    unknown = hit_of("nie-veneno-01", 0.95)
+
+    def asked(*hits: Hit, ended: tuple[Hit, ...] = ()) -> Found:
+        found = Found(Status.FOUND, "t", hits, ended=ended)
+        return vouched(Spy(found), [ALWAYS.passage, ENDING.passage])(Query("el NIE", "clara"))
+
+    found = asked(unknown, poisoned, ended=(replace(ENDING, ended=True), unknown))
+    assert found.hits == (replace(ALWAYS, cosine=0.5),)
+    assert found.ended == (replace(ENDING, ended=True),)
+    assert asked(unknown).status is Status.NOT_FOUND

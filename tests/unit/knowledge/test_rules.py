@@ -45,6 +45,16 @@ def changed(**fields: object) -> Callable[[Document], None]:
             id="value-not-in-the-text",
         ),
         pytest.param(
+            {
+                "text": "En 2025 eran 10 €.",
+                "values": [{"kind": "amount", "value": 10, "unit": "EUR"}, {"kind": "date", "value": "2025"}],
+                "valid": {"from": "2026-01-01", "until": "2026-12-31"},
+            },
+            "conditions",
+            "names only years before its first day and would pass for today's; give it the fact of today as a condition",
+            id="earlier-year-alone",
+        ),
+        pytest.param(
             {"text": "Se paga cada mes una ayuda.", "kind": "amount"},
             "kind",
             "a fact of kind 'amount' needs a value of kind amount; correct kind or text",

@@ -3,6 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from datetime import date
 from threading import Barrier
 
 import pytest
@@ -115,6 +116,7 @@ def test_the_same_question_is_searched_once(text, expected):
         {"collections": ("curado",)},
         {"filters": {"certainty": ("official",)}},
         {"exact": True},
+        {"today": date(2027, 1, 1)},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -128,10 +130,10 @@ def test_everything_that_shapes_a_result_is_part_of_its_name(change):
 
 
 def test_the_cases_above_are_all_fields():
-    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text, vector and whose it is."""
+    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text and its vector."""
     marks = test_everything_that_shapes_a_result_is_part_of_its_name.pytestmark
     named = {name for mark in marks for change in mark.args[1] for name in change}
-    assert named | {"text", "vector", "model"} == {field.name for field in fields(Query)}
+    assert named | {"text", "vector", "model", "vectors"} == {field.name for field in fields(Query)}
 
 
 def test_the_order_in_which_a_mapping_was_filled_does_not_matter():

@@ -178,3 +178,15 @@ def test_understanding_has_vectors_of_its_own(out: bool) -> None:
 
     found = hybrid(FakeEmbedder(), plainly(FakeIndex()), None, by_vectors_of(own, understand))(QUERY)
     assert (found.status, given) == (Status.FOUND, [None if out else [1.0, 0.0]])
+
+
+def test_what_has_ended_comes_apart() -> None:
+    """It is not judged and is no evidence; beside the evidence it has the place that its score gives it."""
+    ended = replace(hit_of("nie-plazos-03", 0.9), ended=True)
+    judge = FakeJudge()
+    found = hybrid(FakeEmbedder(), plainly(FakeIndex([HITS[0], ended, HITS[1]])), judge)(QUERY)
+    assert (found.hits, found.ended) == (tuple(HITS), (ended,))
+    assert list(judge.judged[0][1]) == HITS
+    assert found.known == (HITS[0], ended, HITS[1])
+    assert found.trace["ended"] == ["nie-plazos-03"]
+    assert hybrid(FakeEmbedder(), plainly(FakeIndex([ended])), FakeJudge())(QUERY).status is Status.FOUND

@@ -32,7 +32,7 @@ PASSAGES = st.builds(
 )
 SHARE = st.none() | NUMBER
 VECTOR = st.none() | st.lists(NUMBER, max_size=3).map(tuple)
-HITS = st.builds(Hit, PASSAGES, NUMBER, SHARE, SHARE, SHARE, NUMBER, RANK, RANK, VECTOR)
+HITS = st.builds(Hit, PASSAGES, NUMBER, SHARE, SHARE, SHARE, NUMBER, RANK, RANK, st.booleans(), VECTOR)
 NAMES = st.lists(TEXT, max_size=2).map(tuple)
 FOUND = st.builds(
     Found,
@@ -45,6 +45,7 @@ FOUND = st.builds(
     failures=NAMES,
     relaxed=st.dictionaries(TEXT, NUMBER, max_size=2),
     trace=JSON,
+    ended=st.lists(HITS, max_size=2).map(tuple),
 )
 
 

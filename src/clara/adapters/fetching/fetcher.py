@@ -14,7 +14,7 @@ from clara.adapters.fetching.pacing import HostPace
 from clara.adapters.fetching.retrying import MOST_PATIENCE_SECONDS, WORTH_ANOTHER_TRY, back_off
 from clara.adapters.fetching.robots import Robots
 from clara.adapters.retry_after import asked_patience
-from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.ingestion.sources import Fetched, HostOutError, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 from clara.knowledge.hosts import within
 
 ROBOT: Final = "Clara"
@@ -154,7 +154,7 @@ class PoliteFetcher:
             if attempt == self._bounds.tries or exchange.left <= 0 or (patience or 0.0) > MOST_PATIENCE_SECONDS:
                 break
             self._wait(back_off(attempt) if patience is None else patience)
-        raise SourceUnreachableError(failure, patience)
+        raise HostOutError(failure, patience)
 
     def _once(self, url: httpx.URL, exchange: _Exchange, conditions: Mapping[str, str]) -> httpx.Response:
         began = self._clock()

@@ -7,7 +7,7 @@ from typing import Final
 import httpx
 from protego import Protego
 
-from clara.ingestion.sources import SourceUnreachableError
+from clara.ingestion.sources import HostOutError, SourceUnreachableError
 
 # As the standard recommends: rules are used for a day at most, and half a megabyte of them is read.
 KEPT_SECONDS: Final = 86_400.0
@@ -56,8 +56,8 @@ class Robots:
             answer = get(url)
         except SourceUnreachableError as error:
             msg = f"{url} could not be read, so it is unknown what may be fetched there: {error}"
-            raise SourceUnreachableError(msg, error.retry_seconds) from error
+            raise type(error)(msg, error.retry_seconds) from error
         if answer.status_code >= SERVER_ERROR:
-            raise SourceUnreachableError(f"{url} answered {answer.status_code}, so nothing is fetched there for now")
+            raise HostOutError(f"{url} answered {answer.status_code}, so nothing is fetched there for now")
         allowed = answer.status_code >= CLIENT_ERROR
         return Protego.parse("" if allowed else answer.content[:MOST_BYTES].decode("utf-8", "replace"))

@@ -14,6 +14,7 @@ from clara.adapters.postgres.at_once import AtOnce, Row
 from clara.adapters.postgres.engine import DatabaseUnavailableError, translated
 from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.search import storable
+from clara.conversation.journey import MAX_QUESTION
 from clara.conversation.message import Act, Past, Reply, ReplyStatus
 from clara.delivery.address import open_address
 from clara.delivery.message import Case, Incoming, Limit, Outgoing, StoredTurn
@@ -28,8 +29,6 @@ ERASED: Final = "erased"
 # A follow-up hangs on what was said a moment ago; later it is a new question. Four turns are more than any step looks back.
 REMEMBERED_SECONDS: Final = 1800
 REMEMBERED_TURNS: Final = 4
-# The journey reads no more of a message.
-LONGEST_QUESTION: Final = 2_000
 # What a rating may be about: replies that tried to answer something.
 RATEABLE: Final = tuple(
     status.value
@@ -52,7 +51,7 @@ BEGINNING: Final = {
     "often": SET_ASIDE_AFTER,
     "remembered_seconds": REMEMBERED_SECONDS,
     "remembered_turns": REMEMBERED_TURNS,
-    "longest": LONGEST_QUESTION,
+    "longest": MAX_QUESTION,
 }
 log = structlog.get_logger()
 

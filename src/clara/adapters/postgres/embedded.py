@@ -90,6 +90,17 @@ def _shipped_binaries() -> Path:
     return Path(spec.origin).parent / "pginstall" / "bin"
 
 
+def _own_file(path: Path) -> IO[bytes]:
+    """Open a lock file that nobody else can: whoever can read one can hold its lock. A link is not followed."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)
+    except OSError as error:
+        msg = f"cannot lock {path} ({error.strerror}). Remove it, set CLARA_HOME to a folder of your own, or set RAG_DB_URL."
+        raise EmbeddedServerError(msg) from error
+    return os.fdopen(descriptor, "ab")
+
+
 class EmbeddedServer:
     """Starts the server in `folder` when nobody has, and stops it when the last user leaves.
 
@@ -110,7 +121,7 @@ class EmbeddedServer:
         """Make the server run, register as a user of it, and give the URL of `database`, created when missing."""
         self._prepare_folder()
         with self._alone():
-            self._users = (self._folder / "users.lock").open("ab")
+            self._users = _own_file(self._folder / "users.lock")
             fcntl.flock(self._users, fcntl.LOCK_SH)
             self._owner = os.getpid()
             try:
@@ -164,8 +175,28 @@ class EmbeddedServer:
             raise EmbeddedServerError(msg)
         for folder in (self._data, self._socket_folder()):
             folder.mkdir(mode=0o700, exist_ok=True)
+            self._require_own(folder)
             if self._account:
-                os.chown(folder, self._account.uid, self._account.gid)
+                os.chown(folder, self._account.uid, self._account.gid, follow_symlinks=False)
+
+    def _require_own(self, folder: Path) -> None:
+        """Refuse a folder that somebody else made, or may write: its name can be known, and anybody may make it in /tmp.
+
+        Whose folder it is could answer in the server's place, or read what is said to it.
+        """
+        found = folder.lstat()
+        owners = {os.geteuid(), *([self._account.uid] if self._account else [])}
+        if stat.S_ISLNK(found.st_mode) or not stat.S_ISDIR(found.st_mode):
+            fault = "is a link or a file"
+        elif found.st_uid not in owners:
+            fault = f"belongs to another user ({found.st_uid})"
+        elif found.st_mode & 0o077:
+            fault = f"is open to other users (mode {stat.S_IMODE(found.st_mode):o})"
+        else:
+            return
+        remedy = "Remove it, set CLARA_HOME to another folder, or set RAG_DB_URL."
+        msg = f"{folder} {fault}, and PostgreSQL must be alone in it. {remedy}"
+        raise EmbeddedServerError(msg)
 
     def _socket_folder(self) -> Path:
         inside = self._folder / "run"
@@ -176,7 +207,7 @@ class EmbeddedServer:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        with (self._folder / "start.lock").open("ab") as lock:
+        with _own_file(self._folder / "start.lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

@@ -137,6 +137,23 @@ def is_outage(error: BaseException) -> bool:
     return broken or state in {None, "42P01"} or str(state)[:2] in {"08", "53", "57", "58"}
 
 
+def blames_values(error: BaseException, table: str) -> bool:
+    """Whether the server will never take these values: they are no data (class 22), or break a rule of the table itself (23).
+
+    Every other word - read-only, deadlock, no right, no column, no room - is about the server, or about another table.
+    """
+    cause = _cause(error)
+    if isinstance(cause, psycopg.IntegrityError):
+        return cause.diag.table_name == table
+    return isinstance(cause, psycopg.DataError)
+
+
+def named(error: BaseException) -> str:
+    """Name what the driver says by its SQLSTATE and kind; its text may hold what a person wrote."""
+    cause = _cause(error)
+    return " ".join(filter(None, [getattr(cause, "sqlstate", None), type(cause or error).__name__]))
+
+
 @contextmanager
 def translated() -> Iterator[None]:
     """Turn the outages that SQLAlchemy or the driver tell of into DatabaseUnavailableError; let mistakes through."""
@@ -144,7 +161,7 @@ def translated() -> Iterator[None]:
         yield
     except (DBAPIError, PoolTimeoutError, psycopg.Error) as error:
         if is_outage(error):
-            raise DatabaseUnavailableError(_described(error)) from error
+            raise DatabaseUnavailableError(described(error)) from error
         raise
 
 
@@ -153,7 +170,7 @@ def _cause(error: BaseException) -> BaseException | None:
     return error if isinstance(error, psycopg.Error) else getattr(error, "orig", None)
 
 
-def _described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """Say what happened without repeating a statement, which may hold what a person wrote."""
     cause = _cause(error)
     state = getattr(cause, "sqlstate", None)

@@ -10,12 +10,14 @@ from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, 
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.evidence import outages
+from clara.adapters.postgres.fact_decisions import Decided, Draft, keep_decisions
 from clara.adapters.postgres.schema_operations import audit_log
-from clara.adapters.postgres.schema_publications import revisions
 from clara.adapters.postgres.schema_sources import finding_facts, findings, snapshots
 from clara.adapters.postgres.search import storable
 from clara.adapters.postgres.sql import statement
-from clara.ingestion.drift import Finding, Touched
+from clara.ingestion.decisions import Holds
+from clara.ingestion.drift import Finding
+from clara.ingestion.radius import Touched
 from clara.knowledge.figures import as_json
 
 BY_RULE: Final = "rule"
@@ -33,17 +35,28 @@ class UnknownFindingError(Exception):
 class DecidedFindingError(Exception):
     """The finding was decided already. `clara review list` names those that wait."""
 
-    def __init__(self, number: int, state: str) -> None:
-        super().__init__(f"finding {number} is {state} already; `clara review list` names those that wait")
+    def __init__(self, finding: "KeptFinding") -> None:
+        undecided = f"; nobody has decided about {', '.join(finding.undecided)}" if finding.undecided else ""
+        super().__init__(
+            f"finding {finding.id} is {finding.state} already{undecided}; `clara review list` names those that wait"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class KeptTouch:
-    """A fact that a finding touches: by what of it, and the fields that are proposed for it."""
+    """A fact that a finding touches: by what of it, the fields that are proposed for it, and what a person decided about it.
+
+    `doubtful`: answers warn of it; `drafted`: a correction of it waits to be published.
+    """
 
     fact_id: str
     relation: str
     proposal: Mapping[str, Any] | None = None
+    decision: str | None = None
+    reason: str | None = None
+    decided_at: datetime | None = None
+    doubtful: bool = False
+    drafted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +80,10 @@ class KeptFinding:
     reason: str | None = None
     touched: tuple[KeptTouch, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A correction of a fact that accepting a finding leaves behind, unpublished."""
-
-    fact_id: str
-    fields: Mapping[str, Any]
-    base_digest: str
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Give the facts in doubt that no person has decided about."""
+        return tuple(one.fact_id for one in self.touched if one.doubtful and not one.drafted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,12 @@ class PostgresFindings:
         with outages(), self._engine.connect() as connection:
             return _read(connection, findings.c.state == "open")
 
+    def undecided(self) -> list[KeptFinding]:
+        """Give what was accepted and touches facts that nobody has decided about, oldest first."""
+        with outages(), self._engine.connect() as connection:
+            doubtful = text("findings.id in (select finding_id from facts_in_doubt where state = 'accepted' and not drafted)")
+            return _read(connection, doubtful)
+
     def find(self, number: int) -> KeptFinding:
         """Give one finding. Raises UnknownFindingError."""
         with outages(), self._engine.connect() as connection:
@@ -128,20 +143,24 @@ class PostgresFindings:
             rows = connection.execute(statement("cited_turns"), {"facts": list(fact_ids), "days": RECENT_DAYS})
             return {row.fact_id: row.turns for row in rows}
 
-    def accept(self, number: int, drafts: Sequence[Draft], actor: str, reason: str | None = None) -> Settled:
-        """Let a finding be right, and keep corrections of facts as drafts. Raises UnknownFindingError, DecidedFindingError.
+    def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
+        """Let a finding be right, and keep what was decided about its facts; of one that is accepted already, only that.
 
-        The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was.
+        The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was. Raises
+        UnknownFindingError, UntouchedFactError, and DecidedFindingError where there is nothing left to decide or nothing was.
         """
         with outages(), self._engine.begin() as connection:
-            decided = _decide(connection, number, "accepted", actor, reason)
-            made = tuple(_draft(connection, draft, decided, actor) for draft in drafts)
-            return _settled(connection, decided, actor, made)
+            finding = _locked(connection, number)
+            if finding.state != "accepted" or not decided:
+                finding = _decide(connection, finding, "accepted", actor, reason)
+            made = keep_decisions(connection, number, decided, f"{finding.source_id} {finding.title}", actor)
+            return _settled(connection, _one(connection, number), actor, made, decided)
 
     def reject(self, number: int, reason: str, actor: str) -> Settled:
         """Let a finding be wrong, for a reason. Raises UnknownFindingError, DecidedFindingError."""
         with outages(), self._engine.begin() as connection:
-            return _settled(connection, _decide(connection, number, "rejected", actor, reason), actor, ())
+            finding = _decide(connection, _locked(connection, number), "rejected", actor, reason)
+            return _settled(connection, finding, actor)
 
 
 def _keep(connection: Connection, finding: Finding, touched: Sequence[Touched], snapshot_id: int | None) -> Row[Any]:
@@ -193,35 +212,28 @@ def _figures(figures: frozenset[Any]) -> list[Any]:
     return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
 
 
-def _decide(connection: Connection, number: int, state: str, actor: str, reason: str | None) -> KeptFinding:
-    # The snapshot's other findings wait meanwhile, so that exactly one decision is the last.
+def _locked(connection: Connection, number: int) -> KeptFinding:
+    """Give a finding; the snapshot's other findings wait meanwhile, so that exactly one decision is the last."""
     source = connection.scalar(select(findings.c.source_id).where(findings.c.id == number))
     if source is None:
         raise UnknownFindingError(number)
     _lock(connection, source)
-    finding = _one(connection, number)
-    if finding.state != "open":
-        raise DecidedFindingError(number, finding.state)
-    decision = update(findings).where(findings.c.id == number)
-    connection.execute(
-        decision.values(state=state, decided_at=func.now(), decided_by=actor, reason=reason and storable(reason))
-    )
     return _one(connection, number)
 
 
-def _draft(connection: Connection, draft: Draft, finding: KeptFinding, actor: str) -> int:
-    made = insert(revisions).values(
-        fact_id=draft.fact_id,
-        fields=dict(draft.fields),
-        base_digest=draft.base_digest,
-        reason=f"{finding.source_id} {finding.title}",
-        finding_id=finding.id,
-        made_by=actor,
+def _decide(connection: Connection, finding: KeptFinding, state: str, actor: str, reason: str | None) -> KeptFinding:
+    if finding.state != "open":
+        raise DecidedFindingError(finding)
+    decision = update(findings).where(findings.c.id == finding.id)
+    connection.execute(
+        decision.values(state=state, decided_at=func.now(), decided_by=actor, reason=reason and storable(reason))
     )
-    return int(connection.execute(made.returning(revisions.c.id)).scalar_one())
+    return _one(connection, finding.id)
 
 
-def _settled(connection: Connection, finding: KeptFinding, actor: str, drafts: tuple[int, ...]) -> Settled:
+def _settled(
+    connection: Connection, finding: KeptFinding, actor: str, drafts: tuple[int, ...] = (), decided: Decided = ()
+) -> Settled:
     """Serve or reject the snapshot when nothing of it is open any more, and write down who decided what."""
     state = _settle(connection, finding.snapshot_id, finding.source_id) if finding.snapshot_id else None
     connection.execute(
@@ -231,7 +243,9 @@ def _settled(connection: Connection, finding: KeptFinding, actor: str, drafts: t
             subject=f"finding {finding.id}",
             details={
                 "source": finding.source_id, "place": finding.place,
-                "facts": [one.fact_id for one in finding.touched], "drafts": list(drafts),
+                "facts": [one.fact_id for one in finding.touched], "undecided": list(finding.undecided),
+                "held": {one.fact_id: one.reason for one in decided if isinstance(one, Holds)},
+                "corrected": [one.fact_id for one in decided if isinstance(one, Draft)], "drafts": list(drafts),
                 "snapshot": finding.snapshot_id, "snapshot_state": state,
             },
         )
@@ -266,14 +280,11 @@ def _one(connection: Connection, number: int) -> KeptFinding:
 def _read(connection: Connection, condition: Any) -> list[KeptFinding]:  # noqa: ANN401  SQLAlchemy's own types differ by operator
     columns = [findings.c[name] for name in KeptFinding.__dataclass_fields__ if name != "touched"]
     rows = connection.execute(select(*columns).where(condition).order_by(findings.c.id)).all()
-    facts = connection.execute(
-        select(finding_facts)
-        .where(finding_facts.c.finding_id.in_([row.id for row in rows]))
-        .order_by(finding_facts.c.finding_id, finding_facts.c.fact_id)
-    ).all()
     touched: dict[int, list[KeptTouch]] = {}
-    for fact in facts:
-        touched.setdefault(fact.finding_id, []).append(KeptTouch(fact.fact_id, fact.relation, fact.proposal))
+    for fact in connection.execute(statement("touched_facts"), {"findings": [row.id for row in rows]}).mappings():
+        touched.setdefault(fact["finding_id"], []).append(
+            KeptTouch(**{name: fact[name] for name in KeptTouch.__dataclass_fields__})
+        )
     return [KeptFinding(**row._mapping, touched=tuple(touched.get(row.id, ()))) for row in rows]  # noqa: SLF001  the columns are the fields
 
 

@@ -9,21 +9,14 @@ from clara.adapters.postgres.exchanges import Exchanges
 
 # A warning that comes so much later than the finding is in time, and a question in ten pays for the look.
 LOOK_SECONDS: Final = 5.0
-# What was accepted warns until the corrected fact is served.
+# An accepted finding goes on warning of a fact until that is held to be true, or its correction is served.
 FLAGGED: LiteralString = """
-select t.fact_id, to_char(max(f.found_at) at time zone 'Europe/Madrid', 'YYYY-MM-DD')
-  from findings f
-  join finding_facts t on t.finding_id = f.id
- where f.weight = 'substantive'
-   and (f.state = 'open'
-        or f.state = 'accepted' and exists (
-               select from revisions r
-                where r.finding_id = f.id and r.fact_id = t.fact_id and r.publication_id is null and r.withdrawn_at is null))
- group by t.fact_id"""
+select fact_id, to_char(max(found_at) at time zone 'Europe/Madrid', 'YYYY-MM-DD')
+  from facts_in_doubt group by fact_id"""
 
 
 class PostgresFlags:
-    """Knows the facts with an open finding; while the database is away those that were known last."""
+    """Knows the facts that a finding puts in doubt; while the database is away those that were known last."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._exchanges = Exchanges(url, clock)

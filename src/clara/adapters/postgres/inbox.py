@@ -10,12 +10,13 @@ from sqlalchemy import Engine, select
 
 from clara.adapters.postgres.at_once import AtOnce
 from clara.adapters.postgres.desk import outages
+from clara.adapters.postgres.refusals import refusals
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.search import storable
-from clara.adapters.postgres.usage import Kind, take_in
+from clara.adapters.postgres.usage import EMERGENCY_LOCK, PRIORITIES, Kind, take_in
 from clara.delivery.address import seal_address
 from clara.delivery.limits import Limits
-from clara.delivery.message import Incoming, LocalReply
+from clara.delivery.message import Incoming, Lane, LocalReply
 from clara.delivery.ports import Sealer
 
 # Schedules the turn of an inbox row on the driver's own connection, inside its transaction: (connection, row id, pseudonym).
@@ -39,14 +40,20 @@ class PostgresInbox:
         self._limits = limits
 
     def accept(self, incoming: Incoming) -> bool:
-        """Store and schedule; False when the message was known already. Raises StoreUnavailableError.
+        """Store and schedule; False when the message was known already. Raises StoreUnavailableError, RefusedError.
 
         A message over a limit is stored and not scheduled, but for the one that is answered with the notice.
         """
         name = pseudonym(self._key, incoming.sender)
         row = self._row(incoming, name)
+        with refusals(inbox.name):
+            return take_in(self._at_once, row, self._limits, self._kind, incoming.lane) is not None
+
+    def hasten(self, sid: str) -> bool:
+        """Move a stored message to the lane of emergencies; False when none of that id waits. Raises StoreUnavailableError."""
+        moved = {"sid": storable(sid), "priority": PRIORITIES[Lane.EMERGENCY], "lock": EMERGENCY_LOCK}
         with outages():
-            return take_in(self._at_once, row, self._limits, self._kind) is not None
+            return bool(self._at_once.changed("hasten", moved))
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
         stored = replace(

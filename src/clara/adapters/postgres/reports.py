@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final
 
-import psycopg
 import structlog
 from sqlalchemy import Connection, Engine, Row, and_, bindparam, func, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from clara.adapters.postgres.at_once import AtOnce
-from clara.adapters.postgres.desk import lock_of, outages
+from clara.adapters.postgres.desk import lock_of
 from clara.adapters.postgres.inbox import Schedule
+from clara.adapters.postgres.refusals import refusals
 from clara.adapters.postgres.schema import inbox, outbox
 from clara.adapters.postgres.search import storable
 from clara.delivery.message import Report
+from clara.delivery.ports import RefusedError
 from clara.delivery.reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
 from clara.delivery.turns import WINDOW_SECONDS
 
@@ -69,9 +69,9 @@ class PostgresReports:
         try:
             if not hopeful(report, for_the_rate=for_the_rate) and self._forward(report):
                 return True
-            with outages(), self._engine.begin() as connection:
+            with refusals(outbox.name), self._engine.begin() as connection:
                 return self._merge(connection, report, for_the_rate=for_the_rate)
-        except IntegrityError:  # another part is recorded under this id
+        except RefusedError:  # another part is recorded under this id
             log.warning("delivery report of another message")
             return False
 
@@ -104,9 +104,9 @@ class PostgresReports:
             "progress": list(PROGRESS),
         }
         try:
-            with outages():
+            with refusals(outbox.name):
                 return {reports[row.id] for row in self._at_once.rows("forward_reports", told)}
-        except psycopg.IntegrityError:  # another part is recorded under one of the ids
+        except RefusedError:  # another part is recorded under one of the ids
             return ()
 
     def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:

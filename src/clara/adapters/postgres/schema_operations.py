@@ -1,6 +1,19 @@
 """The tables of what operators and schedules did, and of what is expected of schedules."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, DateTime, Identity, Index, Integer, Table, Text, func, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from clara.adapters.postgres.schema import metadata
@@ -42,6 +55,12 @@ audit_log = Table(
     Column("subject", Text, nullable=False, server_default=""),
     Column("outcome", Text, nullable=False, server_default="done"),
     Column("details", JSONB, nullable=False, server_default="{}"),
+    Column(
+        "digest",  # made by a trigger
+        LargeBinary,
+        nullable=False,
+        comment="SHA-256 of the digest before it and of this act: a change is seen from here on",
+    ),
     Index(None, "at"),
     comment="every act of an operator; rows are added, never changed",
 )

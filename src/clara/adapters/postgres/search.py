@@ -177,6 +177,7 @@ class PostgresIndex:
             "of_one_document": ceil(query.limit * OF_ONE_DOCUMENT),
             "pool": pool,
             "limit": query.limit,
+            "today": None if query.today is None else query.today.isoformat(),
         }
 
 
@@ -203,5 +204,6 @@ def _hit(row: Row[Any]) -> Hit:
         float(row.linked),
         row.dense_rank,
         row.lexical_rank,
+        row.ended,
         tuple(json.loads(vector)) if vector else None,
     )

@@ -16,9 +16,7 @@ from clara.knowledge.sources import RegisteredSource
 
 CHECKS: Final = text("select source_id, checked_at, reached_at, outcome, detail from checks")
 FLAGGED: Final = text("""
-select fact_id, array_agg(findings.id order by findings.id) as findings
-from finding_facts join findings on findings.id = finding_id
-where state = 'open' and weight = 'substantive' group by fact_id
+select fact_id, array_agg(finding_id order by finding_id) as findings from facts_in_doubt group by fact_id
 """)
 
 

@@ -59,7 +59,8 @@ where (address is not null or sender is not null)
     )
     and not exists (
         select from procrastinate_jobs job
-        where job.status in ('todo', 'doing') and job.lock = inbox.pseudonym and (job.args ->> 'inbox_id')::bigint = inbox.id
+        where job.status in ('todo', 'doing') and job.lock in (inbox.pseudonym, 'emergency:' || inbox.pseudonym)
+            and (job.args ->> 'inbox_id')::bigint = inbox.id
     )
 order by id limit 500 for update skip locked
 """)

@@ -39,6 +39,8 @@ POLL_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
 MOST_CONNECTIONS: Final = 4
 UPKEEP_EVERY_SECONDS: Final = 60.0
+# Beside the turns at once that the settings name, so many for who is in danger: such a turn takes some 30 ms.
+EMERGENCY_SLOTS: Final = 1
 
 log = structlog.get_logger()
 
@@ -73,6 +75,7 @@ class Worker:
         self._url = url
         self._take = take
         self._turns_at_once = turns_at_once
+        self._slots = turns_at_once + EMERGENCY_SLOTS
         self._upkeep = upkeep
         self._stopped = Event()
         self._clock = DatabaseClock()
@@ -104,7 +107,7 @@ class Worker:
 
     async def _run(self, *, handle_signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(self._turns_at_once + 1, "turn"))
+        self._loop.set_default_executor(ThreadPoolExecutor(self._slots + 1, "turn"))
         if handle_signals:
             for number in (signal.SIGTERM, signal.SIGINT):
                 self._loop.add_signal_handler(number, self._signalled)
@@ -124,7 +127,7 @@ class Worker:
 
     async def _work(self) -> None:
         app = await opened_app(self._url, MOST_CONNECTIONS)
-        app.job_manager = FencedJobs(app.connector, self._url, self._turns_at_once)
+        app.job_manager = FencedJobs(app.connector, self._url, self._turns_at_once, EMERGENCY_SLOTS)
         _task(app, self._noted, self._clock)
         try:
             await app.open_async()
@@ -140,7 +143,7 @@ class Worker:
         try:
             await app.run_worker_async(
                 queues=list(QUEUES),
-                concurrency=self._turns_at_once,
+                concurrency=self._slots,
                 fetch_job_polling_interval=POLL_SECONDS,
                 install_signal_handlers=False,
                 shutdown_graceful_timeout=GRACE_SECONDS,

@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
 import psycopg
 from procrastinate.connector import BaseConnector
-from procrastinate.jobs import Job, Status
+from procrastinate.jobs import Job, JobInserted, Status
 from procrastinate.manager import JobManager, NotificationCallback, get_channel_for_queues
 from psycopg import AsyncConnection, sql
 
@@ -24,27 +25,37 @@ using unnest(%(jobs)s::bigint[], %(attempts)s::integer[], %(workers)s::bigint[])
 where job.id = ended.id and job.attempts = ended.attempts and job.worker_id = ended.worker_id and job.status = 'doing'
 """
 # The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
-# Jobs of one lock follow each other by number; none has a priority, which only stands here because the index begins with it. A
-# job that another worker is taking is passed over and counts as not taken, so the next one of its lock waits; the library's
-# index on the locks of what is being done would refuse a second.
-_TAKE: Final = """
-with free as (
+# Jobs of one lock follow each other by number, whatever their priorities. A job that another worker is taking is passed over
+# and counts as not taken, so the next one of its lock waits; the library's index on the locks of what is being done would
+# refuse a second. A priority is a lane, not a rank: each has so many slots, and in each who came first is first.
+_FREE: Final = """
     select id from procrastinate_jobs job
      where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
        and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
        and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
        and not exists (
            select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
-       )
-     order by priority desc, id
-     limit %(most)s
-       for update skip locked
-)
+       )"""
+_TAKE: Final = f"""
+with emergencies as ({_FREE}
+       and priority > 0 order by priority desc, id limit %(all)s for update skip locked
+),
+ordinary as ({_FREE}
+       and priority = 0 order by priority desc, id limit %(usual)s for update skip locked
+),
+long as ({_FREE}
+       and priority < 0 order by priority desc, id limit %(long)s for update skip locked
+),
+usual as (
+    select id from (select id from ordinary union all select id from long) either
+     order by id limit least(%(usual)s::bigint, %(all)s - (select count(*) from emergencies))
+),
+free as (select id from emergencies union all select id from usual)
 update procrastinate_jobs job set status = 'doing', worker_id = %(worker)s
   from free
  where job.id = free.id
 returning job.id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
-"""
+"""  # noqa: S608  constants of our own
 # A worker that starts strikes out those whose heartbeat is late. One that was only slow must be on the list again, or whoever
 # looks sees nobody at work, and the next job that it takes fails.
 _BEAT: Final = """
@@ -62,19 +73,48 @@ _AGAIN: Final = (
 GATHERED_SECONDS: Final = 0.05
 # Jobs that end within so long of each other are ended by one statement.
 ENDING_SECONDS: Final = 0.02
+# One of so many slots may be taken by a long job, and always one: their turns take ten times an ordinary one's.
+LONG_SHARE: Final = 4
 # So often a silent connection is asked whether it is still there.
 LISTENED_SECONDS: Final = 30.0
 
 
-class FencedJobs(JobManager):
-    """Takes, ends and repeats the jobs of a worker that does `at_once`; leaves alone what was given to another meanwhile."""
+_INSERTED: Final[JobInserted] = {"type": "job_inserted", "job_id": 0}
+# A lane is the sign of a job's priority.
+Lane = int
+EMERGENCY: Final[Lane] = 1
+ORDINARY: Final[Lane] = 0
+LONG: Final[Lane] = -1
 
-    def __init__(self, connector: BaseConnector, url: str, at_once: int = 1) -> None:
+
+def _lane(job: Job) -> Lane:
+    return (job.priority > 0) - (job.priority < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The slots that are free: all of them, those that are not kept for emergencies, those of them that long jobs may take."""
+
+    all: int
+    usual: int
+    long: int
+
+
+class FencedJobs(JobManager):
+    """Takes, ends and repeats the jobs of a worker that does `at_once`, and emergencies (of a priority above 0) in `kept` more.
+
+    Leaves alone what was given to another meanwhile.
+    """
+
+    def __init__(self, connector: BaseConnector, url: str, at_once: int = 1, kept: int = 0) -> None:
         super().__init__(connector)
         self._url = url
         self._at_once = at_once
+        self._kept = kept
         self._taken: deque[Job] = deque()
-        self._doing = 0
+        self._doing: Counter[Lane] = Counter()
+        self._full = False  # the last look may have left some for which there was no slot
+        self._on_notification: NotificationCallback | None = None
         self._none_left = False  # the last look took all there were ...
         self._told = False  # ... and others came since
         self._ended: list[Job] = []
@@ -87,17 +127,25 @@ class FencedJobs(JobManager):
                 self._none_left = False  # who asks again, asks the database
                 return None
             await self._take(queues, worker_id)
-        self._doing += 1
-        return self._taken.popleft()
+        job = self._taken.popleft()
+        self._doing[_lane(job)] += 1
+        return job
 
     async def _take(self, queues: Iterable[str] | None, worker_id: int) -> None:
         self._told = False
-        most = max(1, self._at_once - self._doing)
+        room = self._room()
         named = None if queues is None else list(queues)  # None: all there are
-        asked: dict[str, Any] = {"queues": named, "worker": worker_id, "most": most}
+        asked: dict[str, Any] = {"queues": named, "worker": worker_id, **asdict(room)}
         rows = await self.connector.execute_query_all_async(_TAKE, **asked)
-        self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: job.id or 0))
-        self._none_left = len(rows) < most
+        self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: (job.priority <= 0, job.id or 0)))
+        took = Counter(map(_lane, self._taken))
+        self._full = took[LONG] >= room.long or took[LONG] + took[ORDINARY] >= room.usual
+        self._none_left = len(rows) < room.all
+
+    def _room(self) -> "Room":
+        left = max(1, self._at_once + self._kept - self._doing.total())
+        usual = max(0, self._at_once - self._doing[ORDINARY] - self._doing[LONG]) if self._kept else left
+        return Room(left, usual, max(0, min(usual, max(1, self._at_once // LONG_SHARE) - self._doing[LONG])))
 
     async def register_worker(self) -> int:
         """Join, unless told to end meanwhile: waiting for a connection can swallow that (asyncio.wait_for before Python 3.12).
@@ -122,15 +170,22 @@ class FencedJobs(JobManager):
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """End the job, together with those that end just now. Raises ConnectorException for all of them."""
-        self._doing -= 1
+        self._doing[_lane(job)] -= 1
         if not delete_job:
             more = {"job": job.id, "attempts": job.attempts, "worker": job.worker_id}
             await self.connector.execute_query_async(_FINISH, status=status.value, **more)
-            return
-        self._ended.append(job)
-        if self._ending is None:
-            self._ending = asyncio.create_task(self._end())
-        await asyncio.shield(self._ending)
+        else:
+            self._ended.append(job)
+            if self._ending is None:
+                self._ending = asyncio.create_task(self._end())
+            await asyncio.shield(self._ending)
+        await self._made_room()
+
+    async def _made_room(self) -> None:
+        """Look again if somebody may wait for the slot that came free: the worker still had one, kept for emergencies."""
+        if self._kept and self._full and self._on_notification is not None:
+            self._told = True
+            await self._on_notification(channel="", notification=_INSERTED)
 
     async def _end(self) -> None:
         await asyncio.sleep(ENDING_SECONDS)
@@ -152,8 +207,9 @@ class FencedJobs(JobManager):
     ) -> None:
         """Put the job back into the queue, for the time given."""
         del priority, queue, lock  # a turn keeps its own
-        self._doing -= 1
+        self._doing[_lane(job)] -= 1
         await self._again(job, retry_at)
+        await self._made_room()
 
     async def _again(self, job: Job, retry_at: datetime | None) -> None:
         await self.connector.execute_query_async(_AGAIN, at=retry_at, job=job.id, attempts=job.attempts, worker=job.worker_id)
@@ -164,6 +220,7 @@ class FencedJobs(JobManager):
         The library starts a task and a timer for each notification. What asks to abort is not told: turns are not aborted.
         Raises psycopg.OperationalError when the database is away.
         """
+        self._on_notification = on_notification
         while True:
             async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
                 for channel in get_channel_for_queues(queues):
@@ -177,7 +234,7 @@ class FencedJobs(JobManager):
                 told = [notice.channel async for notice in connection.notifies(timeout=LISTENED_SECONDS, stop_after=1)]
                 if told:
                     self._told = True
-                    await on_notification(channel=told[0], notification={"type": "job_inserted", "job_id": 0})
+                    await on_notification(channel=told[0], notification=_INSERTED)
                     await asyncio.sleep(GATHERED_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311  nothing secret
                 else:
                     await connection.execute("select 1")

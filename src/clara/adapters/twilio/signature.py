@@ -1,19 +1,17 @@
 """Telling genuine webhooks from forged ones, over the address that Twilio was given."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+import structlog
 from twilio.request_validator import RequestValidator
+
+from clara.adapters.twilio.cutting import load_cutter
 
 # What Python's URL parser, which Twilio's validator uses, drops in silence: another address must not pass for the signed one.
 DROPPED: Final = re.compile(r"[\t\r\n]|#$|^[^?#]*\?(?:#|$)")
-NAME: Final = re.compile(r"[A-Za-z]")
-MESSAGE: Final = "MessageSid"
-SID: Final = r"(?:SM|MM)[0-9a-f]{32}"
-MESSAGES: Final = re.compile(rf"{MESSAGE}({SID})")
-# SmsMessageSid, OriginalRepliedMessageSid: fields of their own that end alike.
-REFERENCE: Final = re.compile(rf"[A-Z][A-Za-z]*{MESSAGE}={SID}")
+log = structlog.get_logger()
 
 
 class _Form:
@@ -43,13 +41,25 @@ class TwilioSignature:
 
     def __init__(self, auth_token: str) -> None:
         self._validator = RequestValidator(auth_token)
+        self._cutter = load_cutter()
+
+    def signed_fields(self, url: str, fields: Sequence[tuple[str, str]], signature: str) -> Mapping[str, str] | None:
+        """Give what the form says if it is genuine and its characters can be cut in no other way; None otherwise.
+
+        Only names that Twilio documents are in it.
+        """
+        if not self.genuine_form(url, fields, signature) or (signed := self._cutter.cut(fields)) is None:
+            return None
+        if signed.unknown:
+            log.info("webhook has unknown fields", count=signed.unknown)
+        return signed.values
 
     def genuine_form(self, url: str, fields: Sequence[tuple[str, str]], signature: str) -> bool:
-        """Whether this form, posted to this address, carries the right signature and can be cut in one way only."""
+        """Whether this form, posted to this address, carries the right signature."""
         if DROPPED.search(url):
             return False
         try:
-            return bool(self._validator.validate(url, _Form(fields), signature)) and cut_in_one_way(fields)
+            return bool(self._validator.validate(url, _Form(fields), signature))
         except UnicodeEncodeError:  # a lone surrogate cannot have been signed
             return False
 
@@ -61,25 +71,3 @@ class TwilioSignature:
             return "bodySHA256=" in url and bool(self._validator.validate(url, body, signature))
         except (UnicodeEncodeError, ValueError, TypeError):  # nothing that was signed for this address looks like that
             return False
-
-
-def cut_in_one_way(fields: Sequence[tuple[str, str]]) -> bool:
-    """Whether signed fields are what was signed, and not the same characters cut into other names and values.
-
-    Twilio signs the address and the fields run together, so whoever has one signature - of a message of their own, say -
-    could move the cuts: a text "holaFromwhatsapp:+34..." becomes a text "hola" and another sender. Two things prevent it:
-
-    - Names begin with a letter, so nothing of the address ("?reply=12", "/status") can pass into the first name.
-    - The id under which the message is stored must be the only one to be read in those characters. Moved cuts then leave
-      the id as it is, and a message with a known id changes nothing.
-
-    A person who writes "MessageSid" and thirty-four characters like an id is refused as well: nobody does so by chance.
-    """
-    if not all(NAME.match(name) for name, _ in fields):
-        return False
-    joined = "".join(
-        "\n" if name != MESSAGE and REFERENCE.fullmatch(f"{name}={value}") else f"{name}{value}"
-        for name, value in sorted(set(fields))
-    )
-    told = {value for name, value in fields if name == MESSAGE}
-    return len(told.union(MESSAGES.findall(joined))) <= 1

@@ -89,8 +89,8 @@ class Correcting:
 
 def set_apart(found: Found, document: str | None) -> Found:
     """Leave out the passages of the procedure that was not meant, where there are others."""
-    others = tuple(hit for hit in found.hits if hit.passage.document_id != document)
-    return replace(found, hits=others) if document is not None and others else found
+    hits, ended = (tuple(hit for hit in part if hit.passage.document_id != document) for part in (found.hits, found.ended))
+    return replace(found, hits=hits, ended=ended) if document is not None and hits else found
 
 
 def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) -> str | None:

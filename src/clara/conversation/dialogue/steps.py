@@ -116,14 +116,17 @@ class Dialogue:
     def _obeyed(self, turn: Turn, command: str, language: str) -> Reply:
         if turn.first_contact and command == GREETING:
             command = MENU  # the notice of the first contact is the greeting
+        trace = {"command": command}
         if command == MENU:
-            return self.listing.reply(MENU, list(self.listing.names), language, ReplyStatus.COMMAND)
+            shown = self.listing.reply(MENU, list(self.listing.names), language, ReplyStatus.COMMAND)
+            return replace(shown, trace=trace)
         if command == HUMAN:
             document, place = self._matter(turn)
             text, citations = self.reaching.ways(document, place, language, ROOM, self.today())
-            return Reply(text, ReplyStatus.COMMAND, language, citations=citations)
+            return Reply(text, ReplyStatus.COMMAND, language, citations=citations, trace=trace)
         human = self.reaching.people(language)
-        return Reply(self.listing.texts.say(language, command, human=human).strip(), ReplyStatus.COMMAND, language)
+        said = self.listing.texts.say(language, command, human=human).strip()
+        return Reply(said, ReplyStatus.COMMAND, language, trace=trace)
 
     def _matter(self, turn: Turn) -> tuple[str | None, Place | None]:
         """Give the procedure and the place that a wish for a person is about: its own, or those spoken of."""

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Final
 
 from clara.conversation.message import Citation
 from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import Framing
+from clara.conversation.writing.framing import CONTACTS, Framing
 from clara.knowledge.places import STATE, Place, Places
 from clara.knowledge.placing import holds_on
 from clara.knowledge.procedure import Procedure
 from clara.retrieval.passage import Hit, Passage
-
-CONTACTS: Final = "contactos"
 
 
 class Reaching:

@@ -67,10 +67,11 @@ class Rights:
             return self._erased(language)
         if wish is Wish.DOUBT:
             return Reply(self._say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=OPTIONS)
+        trace = {"wish": wish.value}
         if choice := _CHOICES[wish]:
-            return Reply(self._say(language, choice[0]), ReplyStatus.RIGHTS, language, act=choice[1])
+            return Reply(self._say(language, choice[0]), ReplyStatus.RIGHTS, language, trace=trace, act=choice[1])
         text = self._listed(known(), language) if known else self._say(language, "rights_unknown")
-        return Reply(text, ReplyStatus.RIGHTS, language)
+        return Reply(text, ReplyStatus.RIGHTS, language, trace=trace)
 
     def _decided(self, turn: Turn) -> Reply | None:
         """Take the message for the answer to our question whether to forget, when that was the last thing said."""

@@ -13,6 +13,7 @@ from clara.conversation.message import Reply, ReplyStatus, Turn
 from clara.conversation.safety.abuse import Abuse, Kind
 from clara.conversation.safety.topics import Recognise
 from clara.retrieval.passage import Status
+from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.vocabulary import length
 
 # What each kind is answered with: the name of a fixed text, and the status of the reply.
@@ -59,15 +60,15 @@ class Scope:
         """Name the refusal of a question for which nothing was found; everything else goes on."""
         if turn.found is None or turn.found.status is not Status.NOT_FOUND:
             return turn
-        kind = self.abuse.recognise(turn.question) or self._clear(turn.asked or turn.question)
+        kind = self.abuse.recognise(turn.question) or self._clear(turn.asked or turn.question, turn.vectors or TurnVectors())
         if kind is None:
             return turn
         reply = answer(kind, turn.language, say)
         return replace(reply, tier=turn.found.tier, timings_ms=turn.found.timings_ms, trace={**reply.trace, **turn.found.trace})
 
-    def _clear(self, text: str) -> Kind | None:
+    def _clear(self, text: str, vectors: TurnVectors) -> Kind | None:
         """Tell what a text is about that is clearly outside."""
-        outside = {Kind(name): share for name, share in self.shares(text).items() if name in _KINDS}
+        outside = {Kind(name): share for name, share in self.shares(text, vectors).items() if name in _KINDS}
         return max(outside, key=lambda kind: outside[kind]) if sum(outside.values()) >= CLEAR else None
 
     def _said(self, text: str) -> int:

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from clara.retrieval.arrays import read_arrays
 from clara.retrieval.intent import EMBEDDING_WEIGHT, Linear, grams, weighed
 from clara.retrieval.ports import Vector
+from clara.retrieval.turn_vectors import TurnVectors
 
 Matrix = NDArray[np.float32]
 # The class of questions that the catalogue holds, and of those about Spanish public matters which it does not hold.
 HELD: Final = "held"
 PUBLIC: Final = "public"
 
-# The shares (0..1) of each kind for a text.
-Recognise = Callable[[str], Mapping[str, float]]
+# The shares (0..1) of each kind for a text, of which the turn may have the vector.
+Recognise = Callable[[str, TurnVectors], Mapping[str, float]]
 
 
 class TopicModel:

@@ -8,7 +8,9 @@ from typing import Any, Final, Protocol
 from clara.conversation.message import Citation
 from clara.conversation.texts import Texts
 from clara.knowledge.flagging import FLAGGED, Flagged, marked
-from clara.knowledge.placing import holds_on, madrid_today
+from clara.knowledge.passages import compares
+from clara.knowledge.places import STATE
+from clara.knowledge.placing import has_begun, has_ended, holds_on, madrid_today
 from clara.knowledge.procedure import FactKind
 from clara.retrieval.passage import Hit, Passage
 
@@ -18,6 +20,10 @@ ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 CHANGING: Final = frozenset({FactKind.AMOUNT, FactKind.FEE, FactKind.DATE, FactKind.PHONE, FactKind.URL, FactKind.PERCENTAGE})
 OLD_CHANGING: Final = timedelta(days=180)
 OLD: Final = timedelta(days=365)
+# The section of a procedure's facts that say where to ask.
+CONTACTS: Final = "contactos"
+# Of several ways to ask, the one that needs least of a person comes first.
+REACHED_BY: Final[Mapping[str | None, int]] = {FactKind.PHONE: 0, FactKind.URL: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +82,36 @@ class Framing:
         """Give the hits on facts of the catalogue, as the catalogue has them: whatever a search may have brought instead."""
         doubts = self._flagged()
         known = ((hit, self._passages.get(hit.passage.id)) for hit in hits)
-        return [Hit(marked(passage, doubts), hit.score, hit.cosine) for hit, passage in known if passage is not None]
+        return [
+            Hit(marked(passage, doubts), hit.score, hit.cosine)
+            for hit, passage in known
+            if passage is not None and self._sayable(passage)
+        ]
+
+    def ended(self, passage: Passage) -> bool:
+        """Whether a fact may only be said as one that held once."""
+        return has_ended(passage, self._today())
+
+    def contact_of(self, document: str) -> Passage | None:
+        """Give the first fact of a procedure that says where to ask, in the whole country."""
+        contacts = (
+            passage
+            for passage in self._passages.values()
+            if (passage.document_id, passage.section, passage.territory) == (document, CONTACTS, STATE)
+        )
+        held = [passage for passage in contacts if holds_on(passage, self._today())]
+        ways = {passage.id: REACHED_BY.get(passage.metadata.get("kind"), len(REACHED_BY)) for passage in held}
+        nearest = sorted(held, key=lambda passage: (is_secondary(passage), ways[passage.id]))
+        return marked(nearest[0], self._flagged()) if nearest else None
+
+    def _sayable(self, passage: Passage) -> bool:
+        return has_begun(passage, self._today()) and not (self.ended(passage) and compares(passage))
 
     def limits_of(self, passage: Passage) -> list[Passage]:
-        """Give the facts that must be said together with this one today."""
+        """Give the facts that must be said together with this one today, those that have ended too."""
         limits = (self._passages.get(name) for name in passage.metadata.get("conditions", ()))
         doubts = self._flagged()
-        return [marked(limit, doubts) for limit in limits if limit is not None and holds_on(limit, self._today())]
+        return [marked(limit, doubts) for limit in limits if limit is not None and self._sayable(limit)]
 
     def limited(self, chosen: Sequence[Hit]) -> list[Hit]:
         """Put behind each fact the facts that limit it, and behind those what limits them; each is there once."""
@@ -113,6 +142,11 @@ class Framing:
         ]
         return "\n\n".join(part for part in parts if part)
 
+    def responsible(self, document: str, authority: str, language: str) -> str:
+        """Say who is responsible for a procedure."""
+        name = self._names[document][language]
+        return self.texts.say(language, "human_procedure", procedure=name, authority=self.quoted(authority, language))
+
     def quoted(self, text: str, language: str) -> str:
         """Keep Spanish lines in order inside a text that runs from right to left."""
         return f"{ISOLATE}{text}{END_ISOLATE}" if self.texts.direction(language) == "rtl" else text
@@ -122,7 +156,9 @@ class Framing:
         doubts: dict[tuple[str, str], list[str]] = {}
         for citation, passage in cited:
             for doubt, last_day in doubts_of(passage):
-                if doubt != "secondary" or not shape.cautioned:
+                if doubt == "ends" and self.ended(passage):
+                    doubts.setdefault(("ended", ""), []).append(f"[{citation.mark}]")
+                elif doubt != "secondary" or not shape.cautioned:
                     doubts.setdefault((doubt, last_day), []).append(f"[{citation.mark}]")
         return [
             self.texts.say(

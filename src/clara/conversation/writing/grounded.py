@@ -55,6 +55,8 @@ class GroundedWriter:
         """Give an answer of `room` characters at most. The trace says who wrote it and what was wrong with drafts, by kind."""
         known = self._framing.known(hits)
         evidence = self._evidence(known) if known else None
+        if evidence is not None and any(self._framing.ended(passage) for _, passage in evidence.cited):
+            return self._quoted(question, known, language, room, {"why": "ended"})  # no model says what held once
         space = room - self._frame(evidence, language) if evidence else 0
         if evidence is None or space < LEAST_ROOM:
             return self._quoted(

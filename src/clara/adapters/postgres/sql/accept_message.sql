@@ -79,7 +79,7 @@ counts as (
 ),
 scheduled as (
     select procrastinate_defer_jobs_v1(array[
-               row(:queue, :task, 0, :pseudonym, null, jsonb_build_object('inbox_id', stored.id), null)
+               row(:queue, :task, cast(:priority as integer), :lock, null, jsonb_build_object('inbox_id', stored.id), null)
            ]::procrastinate_job_to_defer_v1[]) as jobs
       from stored left join counts on true
      where counts.minute is null

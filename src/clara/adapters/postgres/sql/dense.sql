@@ -1,11 +1,20 @@
 -- The nearest passages by vector alone: what hybrid.sql gives where words, names, links and preferences weigh nothing, for a
--- fraction of its time. The text varies in the same places. No document fills the list alone, as there.
-with nearest as materialized (
+-- fraction of its time. The text varies in the same places. No document fills the list alone, as there. What has ended or not
+-- begun on the day :today is left out.
+with untimely as materialized (
+    select pk as passage_pk
+      from passages
+     where cast(:today as text) is not null
+       and corpus = :corpus
+       and (metadata ->> 'valid_until' < :today or metadata ->> 'valid_from' > :today)
+),
+nearest as materialized (
     -- Ordered by what is given out, or every distance would be computed twice.
     select e.passage_pk,
            (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
       from embeddings e{join_passages}
-     where e.space_id = {space_id}{and_filtered}
+     where e.space_id = {space_id}
+       and e.passage_pk not in (select passage_pk from untimely){and_filtered}
      order by distance
      limit :dense_pool
 ),
@@ -28,7 +37,7 @@ kept as (
     select * from ranked order by place > :of_one_document, score desc, passage_pk limit :limit
 )
 select p.id, p.corpus, p.collection, p.document_id, p.section, p.heading, p.text, p.language, p.territory, p.metadata,
-       k.cosine, k.dense_rank, 0 as lexical, null::bigint as lexical_rank, 0 as linked, k.score,
+       k.cosine, k.dense_rank, 0 as lexical, null::bigint as lexical_rank, 0 as linked, k.score, false as ended,
        null::float8 as coverage{vector_column}
   from kept k
   join passages p on p.pk = k.passage_pk{join_vector}

@@ -1,7 +1,10 @@
 -- Gives findings, the newest first, with what each touches: facts, their procedures, and answers of the last days that cited them.
 with page as (
     select * from findings
-    where (cast(:state as text) is null or state = :state)
+    where (
+            cast(:state as text) is null or state = :state
+            or :state = 'undecided' and id in (select finding_id from facts_in_doubt where state = 'accepted' and not drafted)
+        )
         and (cast(:before as bigint) is null or id < :before)
         and (cast(:number as bigint) is null or id = :number)
     order by id desc limit :limit
@@ -9,9 +12,20 @@ with page as (
 touched as (
     select
         finding_id,
-        jsonb_agg(jsonb_build_object('fact', fact_id, 'relation', relation, 'proposal', proposal) order by fact_id) as facts,
+        jsonb_agg(
+            jsonb_build_object(
+                'fact', fact_id, 'relation', relation, 'text', told.text, 'proposal', proposal, 'reason', reason,
+                'state', case
+                    when doubt.drafted then 'drafted' when doubt.drafted is not null then 'undecided' else coalesce(decision, '-')
+                end
+            ) order by fact_id
+        ) as facts,
         array_agg(fact_id) as ids
-    from finding_facts where finding_id in (select id from page) group by finding_id
+    from finding_facts
+    left join facts_in_doubt as doubt using (finding_id, fact_id)
+    left join passages as told
+        on told.corpus = coalesce((select physical from served where name = :corpus), :corpus) and told.id = fact_id
+    where finding_id in (select id from page) group by finding_id
 ),
 -- One pass over the turns of these days, whatever the number of findings: only those that cite a fact that is touched.
 cited as materialized (

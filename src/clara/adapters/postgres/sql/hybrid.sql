@@ -10,7 +10,18 @@
 -- passage covers the question, which it hardly does when both are in different languages. Passages of documents that the question is
 -- probably about, and those whose name it says, join the candidates and gain weight; passages named by the best :sources gain
 -- :links of that one's score. No document fills the list alone, so that a question about two finds both.
-with meant as materialized (
+--
+-- On the day :today, what has ended or not begun is in no leg and in no range, so that it changes nothing about the rest. What
+-- has ended is scored against the same ranges, in `lapsed`, and given apart, up to :limit of it. Without a day all of it holds,
+-- and no passage is looked at for its days.
+with untimely as materialized (
+    select pk as passage_pk, coalesce(metadata ->> 'valid_from' <= :today, true) as begun
+      from passages
+     where cast(:today as text) is not null
+       and corpus = :corpus
+       and (metadata ->> 'valid_until' < :today or metadata ->> 'valid_from' > :today)
+),
+meant as materialized (
     select * from unnest(cast(:documents as text[]), cast(:document_weights as float8[])) as d(document_id, weight)
 ),
 asked as materialized (
@@ -54,6 +65,7 @@ rough as materialized (
           select t.passage_pk, t.frequency, t.length from postings t where t.corpus = :corpus and t.term = w.term offset 0
       ) o{and_postings_filtered}
      where w.rare
+       and o.passage_pk not in (select passage_pk from untimely)
      group by o.passage_pk
      order by bm25 desc, o.passage_pk
      limit :rough
@@ -86,7 +98,8 @@ dense as materialized (
           select e.passage_pk,
                  (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
             from embeddings e{join_passages}
-           where e.space_id = {space_id}{and_filtered}
+           where e.space_id = {space_id}
+             and e.passage_pk not in (select passage_pk from untimely){and_filtered}
            order by distance
            limit :dense_pool
       ) nearest
@@ -97,14 +110,16 @@ preferred as materialized (
       join passages p on p.corpus = :corpus and p.document_id = d.document_id
       left join asked s on s.document_id = p.document_id and s.section = p.section
       left join told t on t.passage_pk = p.pk
-     where true{and_filtered}
+     where p.pk not in (select passage_pk from untimely){and_filtered}
      order by d.weight + coalesce(s.weight, 0) + coalesce(t.weight, 0) desc, p.pk
      limit :preferred
 ),
 said as materialized (
     select n.passage_pk
       from names n{join_named}
-     where n.corpus = :corpus and n.name = any(cast(:names as text[])){and_filtered}
+     where n.corpus = :corpus
+       and n.name = any(cast(:names as text[]))
+       and n.passage_pk not in (select passage_pk from untimely){and_filtered}
      group by n.passage_pk
      order by n.passage_pk
      limit :pool
@@ -120,11 +135,36 @@ candidates as materialized (
            coalesce(l.bm25, 0) as bm25,
            coalesce(l.covered, 0) as covered,
            l.lexical_rank,
-           n.passage_pk is not null as named
+           n.passage_pk is not null as named,
+           false as ended
       from dense d
       full join lexical l using (passage_pk)
       full join preferred f using (passage_pk)
       full join said n using (passage_pk)
+),
+lapsed as materialized (
+    select u.passage_pk,
+           1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine,
+           row_number() over (order by e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as dense_rank,
+           coalesce(f.bm25, 0) as bm25,
+           coalesce(f.covered, 0) as covered,
+           row_number() over (order by f.bm25 desc nulls last) as lexical_rank,
+           false as named,
+           true as ended
+      from untimely u
+      join embeddings e on e.space_id = {space_id} and e.passage_pk = u.passage_pk
+      left join lateral (
+          select sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
+                 sum(w.idf) as covered
+            from weights w
+            cross join lateral (
+                select p.frequency, p.length
+                  from postings p
+                 where p.corpus = :corpus and p.term = w.term and p.passage_pk = u.passage_pk
+                 limit 1
+            ) o
+      ) f on true
+     where u.begun
 ),
 ranges as materialized (
     select min(cosine) as low_cosine, nullif(max(cosine) - min(cosine), 0) as cosine_range, nullif(max(bm25), 0) as best_bm25,
@@ -140,24 +180,26 @@ fused as materialized (
                 else cast(:dense as float8) * coalesce((c.cosine - r.low_cosine) / r.cosine_range, 0)
                      + cast(:lexical as float8) * r.trust * coalesce(c.bm25 / r.best_bm25, 0)
            end + case when c.named then cast(:named as float8) else 0 end as own
-      from candidates c
+      from (select * from candidates union all select * from lapsed) c
       cross join ranges r
 ),
 linked as materialized (
     select l.target_pk as passage_pk, cast(:links as float8) * max(f.own) as share
-      from (select passage_pk, own from fused order by own desc, passage_pk limit :sources) f
+      from (select passage_pk, own from fused where not ended order by own desc, passage_pk limit :sources) f
       join links l on l.source_pk = f.passage_pk
      where cast(:links as float8) > 0
      group by l.target_pk
 ),
 joined as materialized (
-    select f.passage_pk, f.cosine, f.dense_rank, f.bm25, f.covered, f.lexical_rank, f.own, coalesce(l.share, 0) as share
+    select f.passage_pk, f.cosine, f.dense_rank, f.bm25, f.covered, f.lexical_rank, f.own, f.ended,
+           coalesce(l.share, 0) as share
       from fused f
       left join linked l using (passage_pk)
     union all
     select l.passage_pk, n.cosine, null, 0, 0, null,
            case when cast(:by_ranks as boolean) then 0
                 else cast(:dense as float8) * greatest(0, coalesce((n.cosine - r.low_cosine) / r.cosine_range, 0)) end,
+           false,
            l.share
       from linked l
       cross join ranges r
@@ -167,6 +209,7 @@ joined as materialized (
            where e.space_id = {space_id} and e.passage_pk = l.passage_pk
       ) n on true
      where l.passage_pk not in (select passage_pk from fused)
+       and l.passage_pk not in (select passage_pk from untimely)
 ),
 scored as materialized (
     select j.*,
@@ -180,13 +223,15 @@ scored as materialized (
      where true{and_filtered}
 ),
 ranked as (
-    select *, row_number() over (partition by document_id order by score desc, passage_pk) as place from scored
+    select *, row_number() over (partition by document_id, ended order by score desc, passage_pk) as place from scored
 ),
 kept as (
-    select * from ranked order by place > :of_one_document, score desc, passage_pk limit :limit
+    (select * from ranked where not ended order by place > :of_one_document, score desc, passage_pk limit :limit)
+    union all
+    (select * from ranked where ended order by score desc, passage_pk limit :limit)
 )
 select p.id, p.corpus, p.collection, p.document_id, p.section, p.heading, p.text, p.language, p.territory, p.metadata,
-       k.cosine, k.dense_rank, k.bm25 as lexical, k.lexical_rank, k.share as linked, k.score,
+       k.cosine, k.dense_rank, k.bm25 as lexical, k.lexical_rank, k.share as linked, k.score, k.ended,
        coalesce(k.covered / nullif((select sum(idf) from weights), 0), 0) as coverage{vector_column}
   from kept k
   join passages p on p.pk = k.passage_pk{join_vector}

@@ -55,7 +55,7 @@ forgotten_choices as (
 forgotten_jobs as (
     -- What ended without success is kept by the job engine under its lock, which is the person's name.
     delete from procrastinate_jobs using person
-     where lock = person.pseudonym and status not in ('todo', 'doing')
+     where lock in (person.pseudonym, 'emergency:' || person.pseudonym) and status not in ('todo', 'doing')
 ),
 forgotten_messages as (
     update inbox set

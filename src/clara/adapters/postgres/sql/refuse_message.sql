@@ -10,7 +10,7 @@ marked as (
 ),
 scheduled as (
     select procrastinate_defer_jobs_v1(array[
-               row(:queue, :task, 0, :pseudonym, null, jsonb_build_object('inbox_id', cast(:id as bigint)), null)
+               row(:queue, :task, cast(:priority as integer), :lock, null, jsonb_build_object('inbox_id', cast(:id as bigint)), null)
            ]::procrastinate_job_to_defer_v1[]) as jobs
       from refused where used = 1
 )

@@ -1,0 +1,88 @@
+"""Tests of the vectors that the evaluation's questions are judged by."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+
+from clara.bootstrap import Lazily, Services
+from clara.jobs.evaluating import read_evaluation
+from clara.jobs.question_vectors import FILE, MOVED, OnceEmbedder, QuestionVectors, moved
+from clara.retrieval.ports import Role
+from clara.retrieval.remembered import digest_of, read_vectors
+from clara.settings import Settings, resources
+
+
+class Counting:
+    """An embedder of another processor: it gives one vector for everything, and says what it was asked."""
+
+    def __init__(self, model: str, dimensions: int) -> None:
+        self.model, self.dimensions = model, dimensions
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
+        self.asked += texts
+        return [[1.0] + [0.0] * (self.dimensions - 1) for _ in texts]
+
+
+@pytest.fixture
+def services() -> Services:
+    """Services without a database."""
+    return Services(Settings(rag_enabled=False), None)
+
+
+def test_every_question_of_the_gate_has_its_vector(services: Services) -> None:
+    """The release carries a vector of every question that the chain is judged by."""
+    known = read_vectors(resources() / FILE, services.embedder.get().model)
+    assert [one.id for one in read_evaluation(services) if digest_of(one.query, "query") not in known] == []
+
+
+def test_carried_vectors_are_those_of_the_release(services: Services) -> None:
+    """A question of the evaluation is not embedded by this machine; another one is, once, and said to be missing."""
+    engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
+    services.embedder = Lazily(lambda: engine)
+    vectors = QuestionVectors(services)
+    question = read_evaluation(services)[0].query
+    carried = vectors.carried.embedder.get()
+    [vector] = carried.embed([question], "query")
+    assert (engine.asked, vectors.missing) == ([], [])
+    assert math.isclose(math.hypot(*vector), 1.0, abs_tol=1e-6)
+    for _ in range(2):
+        carried.embed(["a question that nobody wrote down"], "query")
+    assert engine.asked == vectors.missing == ["a question that nobody wrote down"]
+    assert vectors.embedded == 3
+
+
+def test_live_vectors_are_this_machines(services: Services) -> None:
+    """What was asked by carried vectors is embedded by this machine, all of it at once, and then not again."""
+    engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
+    services.embedder = Lazily(lambda: engine)
+    vectors = QuestionVectors(services)
+    question = read_evaluation(services)[0].query
+    vectors.carried.embedder.get().embed([question], "query")
+    live = vectors.live.embedder.get()
+    assert engine.asked == [question]
+    assert live.embed([question], "query") == [[1.0] + [0.0] * (engine.dimensions - 1)]
+    assert engine.asked == [question]
+
+
+def test_a_few_cases_may_be_decided_otherwise() -> None:
+    """Two of a hundred are said and pass; three are too many."""
+    carried = {f"case {number}": True for number in range(100)}
+    said: list[str] = []
+    assert moved(carried, {**carried, "case 1": False, "case 2": False}, said.append) == []
+    assert said[0].startswith("with this machine's own vectors 2 of 100 cases change side (2.00%")
+    assert said[1:] == ["  case 1: wrong here", "  case 2: wrong here"]
+    [short] = moved(carried, {**carried, **{f"case {number}": False for number in range(3)}}, said.append)
+    assert (short.wanted, short.reached) == (1 - MOVED, 0.97)
+    assert moved({}, {}, said.append) == []
+
+
+def test_each_text_is_embedded_once(services: Services) -> None:
+    """The same text in one call, or in two, costs one embedding; roles are apart."""
+    engine = Counting("m", 2)
+    once = OnceEmbedder(engine)
+    once.embed(["a", "b", "a"], "query")
+    once.embed(["b", "a"], "query")
+    once.embed(["a"], "passage")
+    assert (engine.asked, once.asked, once.texts) == (["a", "b", "a"], 3, ["a", "b"])
