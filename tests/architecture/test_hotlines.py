@@ -11,7 +11,6 @@ TEXTS = [file for folder in FOLDERS for file in (ROOT / "data" / folder).glob("*
 FILES = sorted([*TEXTS, *(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.html")])
 # Places that hold a number for another reason than to tell it.
 ALLOWED = {
-    "src/clara/jobs/own_suites.py": {"112"},  # said of the judge, not to people
     "src/clara/knowledge/spanish.py": {"112"},  # the shapes of short numbers, by which any fact is read
     "src/clara/conversation/people/identifying.py": {"600 000 016"},  # the one with the form of a person's
 }

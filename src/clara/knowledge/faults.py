@@ -41,10 +41,13 @@ class Schema:
 
     def faults(self, document: object, name: str, prefix: str = "") -> list[Fault]:
         """Check a document; `prefix` tells where in the file it stands."""
-        return [
-            Fault(name, prefix + _place(error.instance_path), self._remedy(error))
-            for error in self._validator.iter_errors(document)
-        ]
+        try:
+            return [
+                Fault(name, prefix + _place(error.instance_path), self._remedy(error))
+                for error in self._validator.iter_errors(document)
+            ]
+        except ValueError as error:  # YAML knows names and values that JSON does not, such as dates
+            return [Fault(name, prefix or "file", f"holds what JSON cannot ({error}); write it as a text")]
 
     def _remedy(self, error: ValidationError) -> str:
         *place, broken = error.schema_path
