@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from unit_builders import fact_of, procedure_of
 
@@ -168,6 +168,8 @@ def test_within(host: str | None, inside: bool) -> None:
     assert within(host, "boe.es") is inside
 
 
+@example("?")
+@example("0001-01-01")
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=80))
 def test_any_text(text: str) -> None:
     """Whatever the file holds, the answer is its faults: nothing else is raised."""
