@@ -22,6 +22,8 @@ from clara.knowledge.passages import CORPUS
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
 TIERS: Final = (CHAIN, KEYWORD)
+# No fact has to do with who is recognised to be in danger: a case that changes is a fault.
+DANGER: Final = "danger"
 # Named in a refusal; the record of the publication has all of them.
 NAMED: Final = 20
 
@@ -134,9 +136,8 @@ class Gate:
         parts = self._parts(services)
         groups = {f"{part.suite} {part.split} {group}": (part, group) for part in parts for group in part.shares()}
         wrong |= {name: part.wrong(group) for name, (part, group) in groups.items()}
-        return Measured(
-            tuple(short), wrong, frozenset(name for name, (part, group) in groups.items() if part.goals.get(group) == 1.0)
-        )
+        strict = (name for name, (part, group) in groups.items() if part.suite == DANGER or part.goals.get(group) == 1.0)
+        return Measured(tuple(short), wrong, frozenset(strict))
 
     def _parts(self, services: Services) -> list[Part]:
         tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
