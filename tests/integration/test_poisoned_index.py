@@ -51,7 +51,8 @@ def test_nothing_of_a_poisoned_row_is_said(services: Services) -> None:
                               'valid_until', '2099-09-09', 'kind', 'phone', 'flagged', '1999-09-09')
                     where corpus = 'clara'"""
     run_sql(services, poisoned, poison=POISON, sources=SOURCES)
-    assert rows(services, "select count(*) from passages where text like 'VENENO%'") == [(1047,)]
+    every = len(services.knowledge.get().passages)
+    assert rows(services, "select count(*) from passages where text like 'VENENO%'") == [(every,)]
     for language in QUESTIONS:
         reply = asked(services, language)
         for part in (POISON, ADDRESS, "1999", "2099"):
