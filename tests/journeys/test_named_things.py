@@ -84,7 +84,7 @@ def absent(where: str, note: str) -> Iterator[str]:
     """Give what a row names that is not there: paths, names of the program, settings and addresses."""
     for span in re.findall(r"`([^`]+)`", where):
         if re.match(r"(clara|make|python3?) ", span):
-            continue  # test_documents.py holds commands against the program
+            continue  # test_documented_commands.py holds commands against the program
         if is_there(span.rstrip("/")) or (span.startswith("/") and f'/{span.rsplit("/", 1)[1]}"' in code()):
             continue
         words = re.findall(r"[A-Za-z_]\w*", span.split("(")[0])

@@ -24,4 +24,6 @@ def vouched(retrieve: Retrieve, passages: Iterable[Passage]) -> Retrieve:
 
 
 def _known(hits: Iterable[Hit], known: dict[str, Passage]) -> tuple[Hit, ...]:
-    return tuple(replace(hit, passage=known[hit.passage.id]) for hit in hits if hit.passage.id in known)
+    """Keep of the row which corpus it stands in: the catalogue does not know under which name it is served."""
+    told = ((hit, known[hit.passage.id]) for hit in hits if hit.passage.id in known)
+    return tuple(replace(hit, passage=replace(passage, corpus=hit.passage.corpus)) for hit, passage in told)

@@ -167,9 +167,9 @@ def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedPr
 def test_the_steps_of_a_target_are_commands(target: str) -> None:
     """What `make` would run names commands, modules and options that exist."""
     for settings in ((), ("REAL=1",), ("QUESTIONS=3",)):
-        command = [shutil.which("make") or "make", "-n", target, *settings]
+        command = [shutil.which("make") or "make", "-n", "--no-print-directory", target, *settings]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-        steps = re.findall(r"\.venv/bin/(?:clara|python -m (?:clara|tests))[^&|>;\\]*", done.stdout)
+        steps = re.findall(r"\.venv/bin/(?:clara|python -m (?:clara|tests))[^&|>;\\\n]*", done.stdout)
         assert [fault for step in steps if (fault := fault_of(Line("Makefile", step.replace("--editable .", ""))))] == []
 
 
