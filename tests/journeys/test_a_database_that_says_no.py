@@ -100,9 +100,10 @@ def test_every_no_goes_to_the_spool(start: Callable[..., Clara], knowledge_url: 
 
 def said_no(clara: Clara, url: str, state: str) -> tuple[int, int]:
     """Post a message while the inbox refuses it, and one of somebody else behind it; wait until they are answered."""
-    before, sids = len(clara.twilio.taken), {state, f"behind {state}"}
+    before, refused, behind = len(clara.twilio.taken), f"SM{state}", f"SMbehind{state}"
+    sids = {refused, behind}
     with saying_no(url, state):
-        statuses = (clara.post(message(state)), clara.post(message(f"behind {state}", From=f"{SENDER}{before}")))
+        statuses = (clara.post(message(refused)), clara.post(message(behind, From=f"{SENDER}{before}")))
         assert stored(clara).isdisjoint(sids)
     until(lambda: sids <= stored(clara) and len(clara.twilio.taken) == before + 2)
     return statuses
