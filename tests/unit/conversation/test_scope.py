@@ -9,11 +9,12 @@ from clara.bootstrap import Services
 from clara.bootstrap.scoping import build_scope
 from clara.conversation.message import Message, Reply, ReplyStatus, Turn
 from clara.conversation.safety.abuse import Kind
-from clara.conversation.safety.scope import ANSWERS, Scope
-from clara.conversation.safety.topics import PUBLIC, read_topics
+from clara.conversation.safety.scope import ANSWERS, PUBLIC, Scope
 from clara.conversation.texts import LANGUAGES, read_texts
-from clara.jobs.training_topics import digest_of, labelled, read_kinds
+from clara.jobs.training_classifier import digest_of
+from clara.jobs.training_topics import labelled, read_kinds
 from clara.knowledge.catalogue import read_catalogue
+from clara.retrieval.classifier import read_classifier
 from clara.retrieval.passage import Found, Status
 from clara.settings import Settings, resources
 
@@ -119,7 +120,7 @@ def test_the_model_was_trained_on_the_questions_of_today() -> None:
     """After a change of typical questions or kinds, `python -m clara.jobs.training_topics` must be run again."""
     data = resources() / "data"
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
-    assert read_topics(data / "scope" / "topics.npz").about["trained_on"] == digest_of(examples)
+    assert read_classifier(data / "scope" / "topics.npz").about["trained_on"] == digest_of(examples)
 
 
 def test_every_topic_that_has_a_kind_exists() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from clara.conversation.message import Reply, ReplyStatus, Turn
 from clara.conversation.safety.abuse import Abuse, Kind
-from clara.conversation.safety.topics import Recognise
+from clara.retrieval.classifier import Shares
 from clara.retrieval.passage import Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.vocabulary import length
@@ -32,6 +32,10 @@ CLEAR: Final = 0.6
 # With fewer words that carry meaning than this beside it, an insult holds no question.
 QUESTION: Final = 2
 
+# The class of questions that the catalogue holds, and of those about Spanish public matters which it does not hold.
+HELD: Final = "held"
+PUBLIC: Final = "public"
+
 _KINDS: Final = frozenset(Kind)
 # Says a fixed text: language, name.
 Say = Callable[[str, str], str]
@@ -42,7 +46,7 @@ class Scope:
     """What tells the scope. `content` gives the words of a text that carry meaning, `shares` how probable each kind is."""
 
     abuse: Abuse
-    shares: Recognise
+    shares: Shares
     content: Callable[[str], list[str]]
 
     def screen(self, turn: Turn, say: Say) -> Turn | Reply:

@@ -1,32 +1,29 @@
-"""Telling what an unanswered question is about: everyday things, health, another country, or Spanish matters not held here.
+"""Telling which of a few classes a text belongs to: a linear model over its embedding and its character n-grams.
 
-A linear model over the question's embedding and its character n-grams, trained on the typical questions by
-clara.jobs.training_topics. It only names a refusal: it never takes an answer away.
+What it tells of, and from which examples it learned, is data: one file for each matter, trained with
+clara.jobs.training_classifier.
 """
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clara.retrieval.arrays import read_arrays
 from clara.retrieval.intent import EMBEDDING_WEIGHT, Linear, grams, weighed
-from clara.retrieval.ports import Vector
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 from clara.retrieval.turn_vectors import TurnVectors
 
 Matrix = NDArray[np.float32]
-# The class of questions that the catalogue holds, and of those about Spanish public matters which it does not hold.
-HELD: Final = "held"
-PUBLIC: Final = "public"
-
-# The shares (0..1) of each kind for a text, of which the turn may have the vector.
-Recognise = Callable[[str, TurnVectors], Mapping[str, float]]
+# The probability (0..1) of each class for a text, of which the turn may have the vector.
+Shares = Callable[[str, TurnVectors], Mapping[str, float]]
 
 
-class TopicModel:
+class TextClassifier:
     """The trained model, read from its file."""
 
     def __init__(self, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -42,8 +39,8 @@ class TopicModel:
         """The embedding model whose vectors it was trained on."""
         return str(self.about["embedder"])
 
-    def shares(self, text: str, vector: Vector | None) -> dict[str, float]:
-        """Give the probability of each kind; without a vector by the letters alone."""
+    def shares(self, text: str, vector: Vector | None = None) -> dict[str, float]:
+        """Give the probability of each class; without a vector by the letters alone."""
         counted = weighed(grams(text), self._rarity)
         if vector is None:
             return self._grams.probabilities(counted, None)
@@ -51,16 +48,33 @@ class TopicModel:
         return self._full.probabilities(counted, centred)
 
 
-def read_topics(file: Path) -> TopicModel:
+@dataclass(frozen=True, slots=True)
+class EmbeddingClassifier:
+    """Judges with the vector of the turn where the embedder works and the model knows it; else by the letters alone."""
+
+    model: TextClassifier
+    embedder: Callable[[], Embedder]
+
+    def shares(self, text: str, vectors: TurnVectors) -> Mapping[str, float]:
+        """Give the probability of each class."""
+        try:
+            engine = self.embedder()
+            vector = vectors.of(engine, text) if engine.model == self.model.embedder else None
+        except EmbedderUnavailableError:
+            vector = None
+        return self.model.shares(text, vector)
+
+
+def read_classifier(file: Path) -> TextClassifier:
     """Read the trained model. Raises OSError or ValueError when the file is missing or damaged."""
     arrays = read_arrays(file)
     try:
-        return TopicModel(arrays, json.loads(str(arrays.pop("about"))))
+        return TextClassifier(arrays, json.loads(str(arrays.pop("about"))))
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{file.name} is no model of topics: {error!r}") from error
+        raise ValueError(f"{file.name} is no classifier: {error!r}") from error
 
 
-def write_topics(file: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+def write_classifier(file: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
     """Write a trained model: half precision, compressed; `about` says what it was trained on."""
     stored = {
         name: np.asarray(values, dtype=np.float16 if "buckets" in name else np.float32) for name, values in arrays.items()
