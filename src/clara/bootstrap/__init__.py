@@ -14,13 +14,13 @@ from clara.bootstrap.engine import Engine
 from clara.bootstrap.knowledge import Knowledge, read_calibration, read_knowledge
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
-from clara.bootstrap.scoping import build_scope
+from clara.bootstrap.scoping import build_danger, build_scope
 from clara.bootstrap.wrapping import Wrappers
 from clara.conversation.hearing import Listener
 from clara.conversation.journey import Tools
 from clara.conversation.ports import TextModel, Transcriber
 from clara.conversation.proof.proving import Prover
-from clara.conversation.safety.danger import Danger, read_danger
+from clara.conversation.safety.danger import Danger
 from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts, read_texts
 from clara.retrieval.embedding_slots import EmbeddingSlots
@@ -201,7 +201,7 @@ def _texts() -> Texts:
 
 @cache
 def _danger() -> Danger:
-    return read_danger(resources() / "data")
+    return build_danger(resources() / "data")
 
 
 def open_services(settings: Settings) -> Services:

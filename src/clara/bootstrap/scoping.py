@@ -5,6 +5,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from clara.conversation.safety.abuse import read_abuse
+from clara.conversation.safety.danger import Danger, read_danger
 from clara.conversation.safety.scope import Scope
 from clara.knowledge.faults import DataError, Fault
 from clara.retrieval.classifier import EmbeddingClassifier, TextClassifier, read_classifier
@@ -21,8 +22,20 @@ def build_scope(embedder: Callable[[], Embedder]) -> Scope:
     return Scope(read_abuse(data), EmbeddingClassifier(topics, embedder).shares, vocabulary.content)
 
 
+def build_danger(data: Path) -> Danger:
+    """Read data/danger with its model. Raises DataError."""
+    name = "danger/model.npz"
+    try:
+        return read_danger(data, classifier(data, name, "danger"))
+    except (KeyError, TypeError) as error:
+        remedy = (
+            f"no model of danger ({error!r}); restore it from the repository, or run `python -m clara.jobs.training_danger`"
+        )
+        raise DataError([Fault(name, "file", remedy)]) from error
+
+
 def classifier(folder: Path, name: str, matter: str) -> TextClassifier:
-    """Read the trained model `name` of the data folder, which `python -m clara.jobs.training_{matter}` makes. Raises DataError."""
+    """Read the trained model `name` of the data folder, made by `python -m clara.jobs.training_{matter}`. Raises DataError."""
     try:
         return read_classifier(folder / name)
     except (OSError, ValueError, KeyError, BadZipFile) as error:

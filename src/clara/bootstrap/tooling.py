@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clara.bootstrap.dialogue import build_detector, build_dialogue
 from clara.bootstrap.knowledge import Knowledge
 from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.scoping import build_scope
+from clara.bootstrap.scoping import build_scope, classifier
 from clara.bootstrap.writing import grounded_writer
 from clara.conversation.dialogue.clarifying import Clarifying, read_ambiguous
 from clara.conversation.hearing import Listener
@@ -17,10 +17,12 @@ from clara.conversation.people.reaching import Reaching
 from clara.conversation.people.rights import Rights
 from clara.conversation.people.wishes import read_wishes
 from clara.conversation.safety.danger import Danger
+from clara.conversation.safety.guard import Guard
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Framing, Writer
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.classifier import EmbeddingClassifier
 from clara.retrieval.passage import Found, Query, Retrieve
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnavailableError
 from clara.settings import resources
@@ -60,7 +62,11 @@ class Toolbox:
 
     def _build(self) -> Tools:
         retrieve = self._edition.safe_retriever.get()
-        return replace(self._speaking(), retrieve=retrieve, scope=self._services.scope.get())
+        tools, services = self._speaking(), self._services
+        guard, rights = tools.guard, tools.rights
+        guard = replace(guard, vector=EmbeddingClassifier(guard.danger.model, services.embedder.get).vector)
+        rights = replace(rights, vector=EmbeddingClassifier(rights.model, services.embedder.get).vector)
+        return replace(tools, retrieve=retrieve, scope=services.scope.get(), guard=guard, rights=rights)
 
     def _speaking(self) -> Tools:
         """Give the tools that speak of this version: what hangs on the text of facts is its own."""
@@ -86,8 +92,8 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
         retrieve=_nothing,
         texts=texts,
         detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
-        danger=danger,
-        rights=Rights(wishes, texts),
+        guard=Guard(danger, wishes, texts),
+        rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
         feedback=Feedback(wishes, texts),
         dialogue=build_dialogue(knowledge, texts, contact),
         scope=build_scope(_none),

@@ -18,7 +18,8 @@ from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.people.feedback import Feedback
 from clara.conversation.people.masking import holds_numbers
 from clara.conversation.people.rights import OPTIONS, Known, Rights
-from clara.conversation.safety.danger import Danger
+from clara.conversation.safety.guard import OPTIONS as SAFETY_OPTIONS
+from clara.conversation.safety.guard import Guard
 from clara.conversation.safety.scope import Scope
 from clara.conversation.texts import Texts
 from clara.conversation.writing.extractive import choose as chosen
@@ -53,7 +54,7 @@ class Tools:
     retrieve: Retrieve
     texts: Texts
     detector: LanguageDetector
-    danger: Danger
+    guard: Guard
     rights: Rights
     feedback: Feedback
     dialogue: Dialogue
@@ -119,8 +120,8 @@ def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
 
 
 def urgent(turn: Turn, tools: Tools) -> Turn | Reply:
-    """Answer somebody in danger before anything else is looked at."""
-    return tools.danger.answer(turn)
+    """Answer somebody who is surely in danger before anything else is looked at."""
+    return tools.guard.watch(turn)
 
 
 def respect_rights(turn: Turn, tools: Tools) -> Turn | Reply:
@@ -183,7 +184,8 @@ def write(turn: Turn, tools: Tools) -> Reply:
         raise JourneyUnfinishedError
     if found.status is not Status.FOUND:
         return _missed(found, tools, language)
-    limit = MAX_REPLY - len(_notice(turn, tools, language)) - len(_hint(turn, tools, language))
+    around = (tools.guard.above(turn, language), _notice(turn, tools, language), _below(turn, tools, language))
+    limit = MAX_REPLY - sum(map(len, around))
     notes = _notes(turn, found, tools)
     written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
     if not written.citations:
@@ -240,8 +242,8 @@ def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
         outcome = step(turn, tools)
         timings[step.__name__] = (perf_counter() - started) * 1000
         if isinstance(outcome, Reply):
-            text = _noticed(turn, tools, outcome)
-            return replace(outcome, text=text, timings_ms={**outcome.timings_ms, **timings, "total": sum(timings.values())})
+            reply = _noticed(turn, tools, outcome)
+            return replace(reply, timings_ms={**reply.timings_ms, **timings, "total": sum(timings.values())})
         turn = outcome
     raise JourneyUnfinishedError
 
@@ -258,19 +260,21 @@ def converse(
     return follow(Turn(message, previous_language, first_contact, tuple(past)), tools)
 
 
-def _noticed(turn: Turn, tools: Tools, reply: Reply) -> str:
-    """Put around a reply what belongs to any: who answers, what was heard, that identity numbers are not wanted.
+def _noticed(turn: Turn, tools: Tools, reply: Reply) -> Reply:
+    """Put around a reply what belongs to any: whom to call, who answers, what was heard, that numbers are not wanted.
 
     Who is in danger reads the help first. Where there is no room, the notice goes without how to reach a person.
     """
-    hint = _hint(turn, tools, reply.language)
     if reply.status is ReplyStatus.URGENT:
         text = f"{reply.text}\n\n{_first(turn, tools, reply.language)}".strip()
-        return text if len(text) <= MAX_REPLY else reply.text
-    text = _notice(turn, tools, reply.language) + reply.text + hint
+        return replace(reply, text=text) if len(text) <= MAX_REPLY else reply
+    above = tools.guard.above(turn, reply.language)
+    below = _below(turn, tools, reply.language)
+    text = f"{above}{_notice(turn, tools, reply.language)}{reply.text}{below}"
     if turn.first_contact and len(text) > MAX_REPLY:
-        text = f"{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
-    return text
+        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
+    asked = SAFETY_OPTIONS if tools.guard.asks(turn) and not reply.options else reply.options
+    return replace(reply, text=text, options=asked, trace={**reply.trace, **tools.guard.trace(turn.alarm)})
 
 
 def _notice(turn: Turn, tools: Tools, language: str) -> str:
@@ -283,6 +287,7 @@ def _first(turn: Turn, tools: Tools, language: str) -> str:
     return f"{tools.say(language, 'first_contact')}\n\n" if turn.first_contact else ""
 
 
-def _hint(turn: Turn, tools: Tools, language: str) -> str:
-    """Ask somebody who sent identity numbers not to."""
-    return f"\n\n{tools.say(language, 'identity_sent')}" if holds_numbers(turn.question) else ""
+def _below(turn: Turn, tools: Tools, language: str) -> str:
+    """Ask somebody who sent identity numbers not to; ask who hints at danger, once."""
+    names = {"identity_sent": holds_numbers(turn.question), "danger_question": tools.guard.asks(turn)}
+    return "".join(f"\n\n{tools.say(language, name)}" for name, needed in names.items() if needed)

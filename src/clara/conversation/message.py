@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from clara.conversation.safety.danger import CALM, Alarm
 from clara.retrieval.passage import Found
 from clara.retrieval.turn_vectors import TurnVectors
 
@@ -85,7 +86,8 @@ class Turn:
     `past` are the last turns, newest first. `question` is what the person wrote, `asked` what is looked for: the same, unless
     the message hangs on what was said before. `heard` says that the text is what a voice note was understood to say.
     `corrected` says that the person puts right how the last message was understood, and `apart` is the procedure, if any,
-    that was not meant. `vectors` embeds what is asked, once, within the time of the turn.
+    that was not meant. `vectors` embeds what is asked, once, within the time of the turn. `alarm` is the danger
+    heard in it.
     """
 
     message: Message
@@ -101,6 +103,7 @@ class Turn:
     corrected: bool = False
     apart: str | None = None
     vectors: TurnVectors | None = None
+    alarm: Alarm = CALM
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,17 @@ from clara.jobs.replaying import answered_again, cited_then, lines_of
 from clara.jobs.searching import Asking, asked, retriever_of
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query
+from clara.retrieval.turn_vectors import TurnVectors
 
 # A vector in a plan is 5,000 characters of numbers that tell nobody anything.
 VECTOR = re.compile(r"'\[[^\]]*\]'")
 # PostgreSQL's bigint, and so the last number that a turn can have.
 LARGEST_TURN = 2**63 - 1
 HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage")
+
+
+# As many kinds of danger as a person looks at.
+MOST_KINDS = 3
 
 
 class UnknownTurnError(Exception):
@@ -32,9 +37,21 @@ def explain(services: Services, question: str, corpus: str, *, plan: bool, today
     asking = Asking(EVIDENCE, corpus, today=today)
     query = asked(services, question, asking)
     told = told_of(retriever_of(services, asking)(query))
+    if corpus == CORPUS:
+        told["danger"] = _danger(services, question)
     if plan:
         told["plan"] = _plan(services, _as_searched(query, told["trace"]))
     return told
+
+
+def _danger(services: Services, question: str) -> dict[str, Any]:
+    """Give the level of danger that is heard in a question, and how probable each kind is."""
+    guard = services.tools.get().guard
+    vector = guard.vector(question, TurnVectors())
+    shares = guard.danger.model.shares(question, vector)
+    likeliest = sorted(shares, key=lambda kind: -shares[kind])[:MOST_KINDS]
+    level = guard.danger.hear(question, vector).level.name.lower()
+    return {"level": level, "shares": {kind: round(shares[kind], 3) for kind in likeliest}}
 
 
 def told_of(found: Found) -> dict[str, Any]:
@@ -80,6 +97,10 @@ def page(told: Mapping[str, Any]) -> str:
     for name in ("outages", "failures", "relaxed"):
         if told[name]:
             lines.append(f"{name}: {told[name]}")
+    if heard := told.get("danger"):
+        lines.append(
+            f"danger: {heard['level']}; " + ", ".join(f"{kind} {share:.3f}" for kind, share in heard["shares"].items())
+        )
     lines += _search(told["trace"])
     lines.append("took " + ", ".join(f"{stage} {spent:.1f} ms" for stage, spent in told["timings_ms"].items()))
     return "\n".join([*lines, *told.get("plan", [])])

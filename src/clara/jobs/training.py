@@ -77,7 +77,10 @@ def fit(features: csr_matrix, labels: Sequence[str], counts: Floats | None = Non
     `counts` says how often each example counts, once by default: all of them more often loosens the penalty.
     """
     model = LogisticRegression(C=STRENGTH, max_iter=200).fit(features, labels, sample_weight=counts)
-    return model.classes_.tolist(), model.coef_.T.astype(np.float32), model.intercept_.astype(np.float32)
+    weights, bias = model.coef_.T.astype(np.float32), model.intercept_.astype(np.float32)
+    if weights.shape[1] == 1:  # two classes share one column; each gets half of it
+        weights, bias = np.hstack([-weights / 2, weights / 2]), np.hstack([-bias / 2, bias / 2])
+    return model.classes_.tolist(), weights, bias
 
 
 def within_documents(

@@ -1,7 +1,8 @@
 """Training a model that tells a text's class, with its embedding and without, and saying what it was trained on."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,22 +14,35 @@ from clara.jobs.training import Floats, fit, rarity_of, rows_of
 from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT
 
 
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What the two models see of each text: `by_name` has "full" (vector and n-grams) and "grams" (n-grams alone)."""
+
+    rarity: Floats
+    mean: Floats
+    by_name: Mapping[str, csr_matrix]
+
+
 def digest_of(examples: Sequence[tuple[str, str]]) -> str:
     """Digest what a model learns from, (text, class) each, so that a stale model is noticed."""
     return hashlib.sha256("\n".join(sorted(f"{kind}\t{text}" for text, kind in examples)).encode()).hexdigest()
 
 
-def train(examples: Sequence[tuple[str, str]], vectors: Floats, embedder: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Train with and without the embedding; give the arrays to store and what is to be known about them."""
-    texts, labels = [text for text, _ in examples], [kind for _, kind in examples]
+def features_of(texts: Sequence[str], vectors: Floats) -> Features:
+    """Give what the models see of texts with these vectors, one row each."""
     rarity, mean = rarity_of(texts), vectors.mean(0)
     counted = rows_of(texts, rarity)
     full = hstack([csr_matrix((vectors - mean) * np.float32(EMBEDDING_WEIGHT)), counted]).tocsr()
-    arrays: dict[str, Any] = {"rarity": rarity, "mean": mean}
+    return Features(rarity, mean, {"full": full, "grams": counted})
+
+
+def train(examples: Sequence[tuple[str, str]], features: Features, embedder: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Train with and without the embedding; give the arrays to store and what is to be known about them."""
+    arrays: dict[str, Any] = {"rarity": features.rarity, "mean": features.mean}
     classes: list[str] = []
-    for name, features in (("full", full), ("grams", counted)):
-        click.echo(f"fitting kinds ({name}) on {len(texts)} examples ...", err=True)
-        classes, weights, arrays[f"{name}_bias"] = fit(features, labels)
+    for name, rows in features.by_name.items():
+        click.echo(f"fitting kinds ({name}) on {len(examples)} examples ...", err=True)
+        classes, weights, arrays[f"{name}_bias"] = fit(rows, [kind for _, kind in examples])
         cut = weights.shape[0] - BUCKETS
         arrays[f"{name}_buckets"] = weights[cut:]
         if cut:
@@ -36,7 +50,7 @@ def train(examples: Sequence[tuple[str, str]], vectors: Floats, embedder: str) -
     about = {
         "classes": classes,
         "embedder": embedder,
-        "examples": len(texts),
+        "examples": len(examples),
         "trained_on": digest_of(examples),
         "trained_at": datetime.now(UTC).date().isoformat(),
     }

@@ -14,7 +14,7 @@ import click
 from clara.bootstrap import Services
 from clara.conversation.safety.scope import HELD, PUBLIC
 from clara.jobs.training import embedded
-from clara.jobs.training_classifier import train
+from clara.jobs.training_classifier import features_of, train
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
@@ -54,7 +54,8 @@ def main() -> None:
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
     embedder = services.embedder.get()
     vectors = embedded([text for text, _ in examples], embedder, services.settings.home / "typical-questions.npz")
-    arrays, about = train(examples, vectors, embedder.model)
+    features = features_of([text for text, _ in examples], vectors)
+    arrays, about = train(examples, features, embedder.model)
     target = data / "scope" / "topics.npz"
     write_classifier(target, arrays, about)
     click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")

@@ -118,7 +118,7 @@ def answer(services: Services, case: Case) -> Reply:
 
 def _helped(services: Services, case: Case, language: str) -> Reply | None:
     """Tell somebody in danger whom to call, even where nothing else will be answered."""
-    danger = services.safe_tools.get().danger
+    danger = services.safe_tools.get().guard.danger
     kinds = danger.recognise(case.incoming.text or "")
     return Reply(danger.reply(kinds, language), ReplyStatus.URGENT, language) if kinds else None
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,17 @@ from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 from clara.retrieval.turn_vectors import TurnVectors
 
 Matrix = NDArray[np.float32]
+# The class of what belongs to none of the others.
+NONE: Final = "none"
 # The probability (0..1) of each class for a text, of which the turn may have the vector.
 Shares = Callable[[str, TurnVectors], Mapping[str, float]]
+# The vector of a turn's text, none where there is none. It may be made for the turn.
+VectorOf = Callable[[str, TurnVectors], Vector | None]
+
+
+def by_letters(_text: str, _vectors: TurnVectors) -> Vector | None:
+    """Have no vector."""
+    return None
 
 
 class TextClassifier:
@@ -55,14 +64,17 @@ class EmbeddingClassifier:
     model: TextClassifier
     embedder: Callable[[], Embedder]
 
-    def shares(self, text: str, vectors: TurnVectors) -> Mapping[str, float]:
-        """Give the probability of each class."""
+    def vector(self, text: str, vectors: TurnVectors) -> Vector | None:
+        """Give the turn's vector of a text, none where there is no embedder or the model knows another one's vectors."""
         try:
             engine = self.embedder()
-            vector = vectors.of(engine, text) if engine.model == self.model.embedder else None
+            return vectors.of(engine, text) if engine.model == self.model.embedder else None
         except EmbedderUnavailableError:
-            vector = None
-        return self.model.shares(text, vector)
+            return None
+
+    def shares(self, text: str, vectors: TurnVectors) -> Mapping[str, float]:
+        """Give the probability of each class."""
+        return self.model.shares(text, self.vector(text, vectors))
 
 
 def read_classifier(file: Path) -> TextClassifier:

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from clara.conversation.people.rights import ADDRESS_HOURS, OPTIONS, TEXT_DAYS, 
 from clara.conversation.people.wishes import Wish, Wishes, read_wishes
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.knowledge.faults import DataError
+from clara.retrieval.classifier import TextClassifier
+from clara.retrieval.ports import Vector
 
 ALL = (Wish.ERASE, Wish.CONFIRM, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.REMEMBER, Wish.STOP, Wish.DOUBT)
 # What the fixed texts tell people to write, and what it must do.
@@ -38,9 +41,19 @@ def wishes(data: Path) -> Wishes:
     return read_wishes(data)
 
 
+class Deaf(TextClassifier):
+    """A model that hears a wish only in "zzz"."""
+
+    def __init__(self) -> None:
+        self.about = {"asks_from": {"grams": 0.5, "full": 0.9}}
+
+    def shares(self, text: str, vector: Vector | None = None) -> dict[str, float]:
+        return {Wish.ERASE: 0.8 if "zzz" in text else 0.1}
+
+
 @pytest.fixture(scope="module")
 def rights(wishes: Wishes, texts: Texts) -> Rights:
-    return Rights(wishes, texts)
+    return Rights(wishes, texts, Deaf())
 
 
 def turn(text: str, language: str = "es", *past: Past) -> Turn:
@@ -181,3 +194,16 @@ def test_faults_are_named(data: Path, tmp_path: Path) -> None:
     file.write_text("{", "utf-8")
     with pytest.raises(DataError, match=r"fr\.json"):
         read_wishes(tmp_path)
+
+
+def test_what_only_the_model_hears_is_asked_about(rights: Rights) -> None:
+    """Never done, never asked twice in a row, and not in a story; the vector has a threshold of its own."""
+    asked = answered(rights.answer(turn("zzz quítame de ahí")))
+    assert (asked.options, asked.act) == (OPTIONS, None)
+    again = turn("zzz quítame de ahí", "es", Past("", ReplyStatus.RIGHTS, "es", options=OPTIONS))
+    assert rights.answer(again) is again
+    story = turn("zzz " + "y entonces " * 60)
+    assert rights.answer(story) is story
+    sure = replace(rights, vector=lambda _text, _vectors: (0.1,))
+    passed = turn("zzz quítame de ahí")
+    assert sure.answer(passed) is passed

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 from clara.delivery.message import Incoming, Lane
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.records import read, written
-from clara.delivery.triage import LONG_CHARACTERS, MOST_WAITING, PIECE, SHARED, LongReader, TriagingInbox, pieces
+from clara.delivery.triage import LONG_CHARACTERS, MOST_WAITING, LongReader, TriagingInbox
 
 CRY = "quiero morir"
 STORY = "Llevo tres meses esperando. " * 100
@@ -71,37 +71,13 @@ def test_a_cry_in_a_long_message_is_hastened() -> None:
             raise StoreUnavailableError("away")
 
     with capture_logs() as logs:
-        reader = LongReader(in_danger, hasten, lambda _seconds: None)
+        reader = LongReader(in_danger, hasten)
         for number, text in enumerate((STORY, f"{STORY}{CRY}", f"{CRY}{STORY}"), start=1):
             reader.read(f"SM{number}", text)
         reader.close()
     assert hastened == ["SM2", "SM3"]
     assert [log["event"] for log in logs] == ["emergency not hastened"]
     assert CRY not in str(logs)
-
-
-@pytest.mark.parametrize("size", [0, 1, PIECE, PIECE + 1, 2 * PIECE, 1_234, 4_096])
-def test_every_stretch_of_a_long_text_is_in_a_piece(size: int) -> None:
-    """Wherever a cry stands, one piece holds it whole; both ends come first, and none is longer than a question."""
-    text = "".join(chr(0x4E00 + place) for place in range(size))
-    cut = pieces(text)
-    assert all(len(piece) <= PIECE for piece in cut)
-    assert text.startswith(cut[0])
-    assert text.endswith(cut[min(1, len(cut) - 1)])
-    stretches = {text[start : start + SHARED] for start in range(max(1, size - SHARED + 1))}
-    assert all(any(stretch in piece for piece in cut) for stretch in stretches)
-    assert len(cut) <= size // (PIECE - SHARED) + 1
-
-
-def test_a_reader_leaves_time_to_the_others() -> None:
-    """After each piece it pauses; a cry that was found ends the reading of that message."""
-    pauses: list[float] = []
-    reader = LongReader(in_danger, lambda _sid: None, pauses.append)
-    reader.read("SM1", STORY)
-    reader.read("SM2", f"{CRY} {STORY}")
-    reader.close()
-    assert len(pauses) == len(pieces(STORY))
-    assert all(pause >= 0 for pause in pauses)
 
 
 def test_too_many_long_messages_hold_up_nobody() -> None:
@@ -113,7 +89,7 @@ def test_too_many_long_messages_hold_up_nobody() -> None:
         begun.set()
         return not gate.wait(200.0)
 
-    reader = LongReader(slowly, lambda _sid: None, lambda _seconds: None)
+    reader = LongReader(slowly, lambda _sid: None)
     reader.read("SM0", "first")
     assert begun.wait(200.0)
     with capture_logs() as logs:

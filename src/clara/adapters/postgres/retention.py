@@ -70,6 +70,23 @@ where id in (
     limit :at_once for update of outbox skip locked
 )
 """)
+# What was heard of danger goes with the words: that somebody was helped at once, and with what.
+FORGET_ALARMS: Final = text("""
+update turns set status = 'command', trace = trace - 'danger' - 'level'
+where inbox_id in (
+    select inbox_id from turns
+    where trace ? 'danger' and created_at < now() - make_interval(days => :days)
+    order by created_at limit :at_once for update skip locked
+)
+""")
+FORGET_UNREMEMBERED_ALARMS: Final = text("""
+update turns set status = 'command', trace = trace - 'danger' - 'level'
+where inbox_id in (
+    select inbox_id from turns join consents using (pseudonym)
+    where not memory and trace ? 'danger' and turns.created_at < now() - make_interval(days => :days)
+    limit :at_once for update of turns skip locked
+)
+""")
 # The turn goes with its ratings; of the message stays what stops a replay, and nothing says whose it was.
 FORGET_FIGURES: Final = text("""
 with old as (
@@ -105,12 +122,14 @@ def settle_receipts(connection: Connection) -> int:
 
 
 def forget_texts(connection: Connection) -> int:
-    """Forget what was written and answered a month ago; a day ago, of who does not want to be remembered. Give how many."""
+    """Forget what was written, answered and heard a month ago; a day ago, of who wants no memory. Give how many."""
     old = {"days": TEXT_DAYS, "at_once": AT_ONCE}
     unremembered = {"days": UNREMEMBERED_TEXT_DAYS, "at_once": AT_ONCE}
     forgetting = (
         (FORGET_MESSAGES, old),
         (FORGET_REPLIES, old),
+        (FORGET_ALARMS, old),
+        (FORGET_UNREMEMBERED_ALARMS, unremembered),
         (FORGET_UNREMEMBERED_MESSAGES, unremembered),
         (FORGET_UNREMEMBERED_REPLIES, unremembered),
     )

@@ -270,6 +270,7 @@ turns = Table(
     _now(),
     Index(None, "pseudonym", "created_at"),
     Index(None, "created_at"),
+    Index("ix_turns_danger", "created_at", postgresql_where=text("trace ? 'danger'")),
 )
 
 consents = Table(

@@ -9,6 +9,8 @@ from clara.conversation.message import Act, Reply, ReplyStatus, Turn
 from clara.conversation.people.wishes import Wish, Wishes
 from clara.conversation.texts import Texts
 from clara.conversation.writing.extractive import shown_date
+from clara.retrieval.classifier import TextClassifier, VectorOf, by_letters
+from clara.retrieval.turn_vectors import TurnVectors
 
 # How long things are kept; upkeep forgets them, and the texts say so. A month lets an operator look into a complaint; a year of
 # figures shows whether answers get better from one season of deadlines to the same one of the next year.
@@ -18,6 +20,8 @@ FIGURE_DAYS: Final = 365
 # What the question "shall I forget everything?" offers.
 FORGET, KEEP = "forget_me", "keep_me"
 OPTIONS: Final = (FORGET, KEEP)
+# Who writes more characters than this tells a story, and is not asking for this alone.
+LONGEST: Final = 400
 _CHOICES: Final = {
     Wish.EXPORT: None,
     Wish.STOP: ("rights_stop", None),
@@ -45,12 +49,17 @@ class Known:
     chosen: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Rights:
-    """Answers wishes about oneself. It only decides: what must be done stands in the reply's `act`."""
+    """Answers wishes about oneself. It only decides: what must be done stands in the reply's `act`.
 
-    def __init__(self, wishes: Wishes, texts: Texts) -> None:
-        self._wishes = wishes
-        self._texts = texts
+    `model` hears wishes to be forgotten that no phrase says; what it hears is asked about, never done.
+    """
+
+    wishes: Wishes
+    texts: Texts
+    model: TextClassifier
+    vector: VectorOf = by_letters
 
     def answer(self, turn: Turn, known: Callable[[], Known] | None = None) -> Turn | Reply:
         """Answer a wish, or pass the turn on. `known` is called only by who asks what is kept, and may raise what it raises.
@@ -59,7 +68,9 @@ class Rights:
         """
         if answered := self._decided(turn):
             return answered
-        recognised = self._wishes.recognise(turn.question, turn.language, _SAID)
+        recognised = self.wishes.recognise(turn.question, turn.language, _SAID)
+        if recognised is None and self._may_wish(turn):
+            recognised = Wish.DOUBT, turn.language
         if recognised is None:
             return turn
         wish, language = recognised
@@ -73,11 +84,19 @@ class Rights:
         text = self._listed(known(), language) if known else self._say(language, "rights_unknown")
         return Reply(text, ReplyStatus.RIGHTS, language, trace=trace)
 
+    def _may_wish(self, turn: Turn) -> bool:
+        """Whether the model hears a wish to be forgotten. Nobody is asked about one twice in a row."""
+        if not turn.question or len(turn.question) > LONGEST or (turn.past and turn.past[0].options == OPTIONS):
+            return False
+        vector = self.vector(turn.question, turn.vectors or TurnVectors())
+        least = self.model.about["asks_from"]["grams" if vector is None else "full"]
+        return bool(self.model.shares(turn.question, vector)[Wish.ERASE] >= least)
+
     def _decided(self, turn: Turn) -> Reply | None:
         """Take the message for the answer to our question whether to forget, when that was the last thing said."""
         if not turn.past or turn.past[0].options != OPTIONS:
             return None
-        recognised = self._wishes.recognise(turn.question, turn.past[0].language, (Wish.YES, Wish.DECLINE))
+        recognised = self.wishes.recognise(turn.question, turn.past[0].language, (Wish.YES, Wish.DECLINE))
         if recognised is None:
             return None
         wish, language = recognised
@@ -107,4 +126,4 @@ class Rights:
         )
 
     def _say(self, language: str, name: str, **values: str) -> str:
-        return self._texts.say(language, name, **values)
+        return self.texts.say(language, name, **values)

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.message import Act, Message, Reply, Turn
-from clara.conversation.people.rights import OPTIONS, Rights
-from clara.conversation.people.wishes import read_wishes
+from clara.conversation.people.rights import OPTIONS
 from clara.evaluation.answers import read_cases
 from clara.evaluation.judged import Judged
 from clara.settings import resources
@@ -22,13 +21,12 @@ GOALS: Final[Mapping[str, float]] = {"erasure": 0.95, "not erasure": 1.0, "left 
 
 def judged(services: Services, split: str) -> list[Judged]:
     """Decide every phrase of the split, in the language that is detected for it."""
-    rights = Rights(read_wishes(resources() / "data"), services.texts.get())
-    detect = services.safe_tools.get().detector.detect
+    tools = services.tools.get()
     cases = read_cases(resources() / "eval" / "answers" / f"{NAME}.jsonl", split, ("kind", "text"))
     found: list[Judged] = []
     for case in cases:
-        turn = Turn(Message(case["text"]), question=case["text"], language=detect(case["text"], None))
-        found += _judged(case, rights.answer(turn))
+        turn = Turn(Message(case["text"]), question=case["text"], language=tools.detector.detect(case["text"], None))
+        found += _judged(case, tools.rights.answer(turn))
     return found
 
 

@@ -1,0 +1,84 @@
+"""Training the model that hears danger, on the messages of data/danger/examples and a share of the typical questions.
+
+    python -m clara.jobs.training_danger
+
+Writes data/danger/model.npz with the thresholds of its levels. Needs scikit-learn (in requirements-dev.lock) and some minutes,
+most of them for the embeddings, which are remembered.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from clara.bootstrap import Services
+from clara.conversation.safety.danger import read_said
+from clara.jobs.training import embedded
+from clara.jobs.training_classifier import features_of, train
+from clara.jobs.training_examples import Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara.knowledge.questions import TypicalQuestion
+from clara.retrieval.classifier import NONE, write_classifier
+from clara.retrieval.vocabulary import words
+from clara.settings import load_settings, resources
+
+# Questions of this procedure are asked by people in danger.
+DANGEROUS: Final = "violencia_genero_urgencias"
+# Of messages that are no danger and of ordinary questions, the shares that may reach each level: the greater threshold counts.
+MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.22, 0.06), "likely": (0.13, 0.03), "sure": (0.03, 0.004)}
+
+
+def examples_of(folder: Path) -> list[Example]:
+    """Give everything the model learns from: the messages of many hands, and questions that nobody in danger asks."""
+    sure, alone, _ = read_said(folder)
+
+    def dangerous(one: TypicalQuestion) -> bool:
+        said = words(one.text)
+        return one.procedure == DANGEROUS or bool(sure.spans(said)) or tuple(said) in alone.entries
+
+    return [*read_examples(folder / "danger" / "examples"), *ordinary(folder, dangerous)]
+
+
+def main() -> None:
+    """Train on data/ and write data/danger/model.npz."""
+    services = Services(load_settings(), None)
+    data = resources() / "data"
+    examples = examples_of(data)
+    embedder = services.embedder.get()
+    vectors = embedded([one.text for one in examples], embedder, services.settings.home / "typical-questions.npz")
+    features = features_of([one.text for one in examples], vectors)
+    arrays, about = train(labelled(examples), features, embedder.model)
+    shares = judged_by_others(examples, features)
+    none = about["classes"].index(NONE)
+    names = {"full": "with_vector", "grams": "by_letters"}
+    about["thresholds"] = {
+        names[name]: {level: least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
+        for name, found in shares.items()
+    }
+    report(examples, {names[name]: found for name, found in shares.items()}, about)
+    target = data / "danger" / "model.npz"
+    write_classifier(target, arrays, about)
+    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+
+
+def report(examples: Sequence[Example], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]) -> None:
+    """Print, for each reading, what is heard of messages whose author the model did not know."""
+    none = about["classes"].index(NONE)
+    told = np.array([bool(one.kinds) for one in examples])
+    for name, found in shares.items():
+        danger, levels = 1 - found[:, none], about["thresholds"][name]
+        others = found.copy()
+        others[:, none] = 0
+        lead = [about["classes"][place] for place in others.argmax(1)]
+        right = np.array([kind in one.kinds[:1] for kind, one in zip(lead, examples, strict=True)])
+        heard = danger >= levels["likely"]
+        click.echo(
+            f"{name}: {levels}; heard {heard[told].mean():.3f}, right first {(heard & right)[told].mean():.3f}, "
+            f"sure {(danger >= levels['sure'])[told].mean():.3f} of {told.sum()}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Training the model that tells a wish to be forgotten, on the messages of data/rights/examples and typical questions.
+
+    python -m clara.jobs.training_wishes
+
+Writes data/rights/model.npz. Needs scikit-learn (in requirements-dev.lock) and a minute; embeddings are remembered.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from clara.bootstrap import Services
+from clara.conversation.people.wishes import Wish
+from clara.jobs.training import embedded
+from clara.jobs.training_classifier import features_of, train
+from clara.jobs.training_examples import Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara.retrieval.classifier import write_classifier
+from clara.settings import load_settings, resources
+
+# Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
+MISTAKEN: Final = (0.06, 0.001)
+
+
+def examples_of(folder: Path) -> list[Example]:
+    """Give everything the model learns from."""
+    return [*read_examples(folder / "rights" / "examples"), *ordinary(folder)]
+
+
+def main() -> None:
+    """Train on data/ and write data/rights/model.npz."""
+    services = Services(load_settings(), None)
+    data = resources() / "data"
+    examples = examples_of(data)
+    embedder = services.embedder.get()
+    vectors = embedded([one.text for one in examples], embedder, services.settings.home / "typical-questions.npz")
+    features = features_of([one.text for one in examples], vectors)
+    arrays, about = train(labelled(examples), features, embedder.model)
+    wanted = about["classes"].index(Wish.ERASE.value)
+    shares = {name: found[:, wanted] for name, found in judged_by_others(examples, features).items()}
+    about["asks_from"] = {name: least(examples, found, MISTAKEN) for name, found in shares.items()}
+    for name, found in shares.items():
+        told = [share >= about["asks_from"][name] for one, share in zip(examples, found, strict=True) if one.kinds]
+        click.echo(
+            f"{name}: from {about['asks_from'][name]}; asked about {sum(told)} of {len(told)} by authors it did not know"
+        )
+    target = data / "rights" / "model.npz"
+    write_classifier(target, arrays, about)
+    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

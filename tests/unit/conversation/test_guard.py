@@ -1,0 +1,144 @@
+"""Tests of danger in a conversation: what was heard before, the one gentle question, and help above other replies."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.conversation.people.wishes import read_wishes
+from clara.conversation.safety.danger import CALM, Alarm, Danger, Help, Kind, Level
+from clara.conversation.safety.guard import OPTIONS, Guard
+from clara.conversation.texts import LANGUAGES, Texts, read_texts
+
+HINT = Alarm(Level.HINT, (Kind.SUICIDE,))
+LIKELY = Alarm(Level.LIKELY, (Kind.SUICIDE,))
+SURE = Alarm(Level.SURE, (Kind.VIOLENCE,))
+HEARD = {"calm": CALM, "hint": HINT, "likely": LIKELY, "sure": SURE}
+
+
+class Scripted(Danger):
+    """Hears in a text what the text names."""
+
+    def __init__(self, helps: Mapping[str, Help]) -> None:
+        object.__setattr__(self, "helps", helps)
+
+    def hear(self, text: str, vector: object = None) -> Alarm:
+        del vector
+        return HEARD.get(text, CALM)
+
+    def phrased(self, text: str) -> Alarm:
+        return CALM
+
+
+@pytest.fixture(scope="module")
+def texts(data: Path) -> Texts:
+    return read_texts(data)
+
+
+@pytest.fixture(scope="module")
+def guard(data: Path, texts: Texts) -> Guard:
+    helps = {
+        language: Help({kind: f"whole {kind}" for kind in Kind}, {kind: f"line {kind}" for kind in Kind})
+        for language in LANGUAGES
+    }
+    return Guard(Scripted(helps), read_wishes(data), texts)
+
+
+def turn(text: str, *past: Past) -> Turn:
+    return Turn(Message(text), question=text, past=past)
+
+
+def said(text: str, status: ReplyStatus = ReplyStatus.ANSWERED, options: tuple[str, ...] = (), age: float = 60) -> Past:
+    return Past(text, status, "es", options=options, age=age)
+
+
+def heard(guard: Guard, text: str, *past: Past) -> Alarm:
+    """Give what is heard in a message that is not answered at once."""
+    watched = guard.watch(turn(text, *past))
+    assert isinstance(watched, Turn)
+    return watched.alarm
+
+
+def test_who_is_surely_in_danger_is_answered_at_once(guard: Guard) -> None:
+    """The reply is help, in the person's language; its trace names kinds and not a word of the message."""
+    reply = guard.watch(turn("sure"))
+    assert reply == Reply("whole violence", ReplyStatus.URGENT, "es", trace={"danger": ["violence"], "level": "sure"})
+
+
+def test_who_is_likely_in_danger_reads_help_above_the_reply(guard: Guard) -> None:
+    """The lines name whom to call, always with the number for emergencies; a hint and a calm text get none."""
+    watched = guard.watch(turn("likely"))
+    assert isinstance(watched, Turn)
+    assert guard.above(watched, "es") == "line suicide\nline emergency\n\n"
+    assert guard.trace(watched.alarm) == {"danger": ["suicide"], "level": "likely"}
+    for text in ("hint", "calm"):
+        passed = guard.watch(turn(text))
+        assert isinstance(passed, Turn)
+        assert (guard.above(passed, "es"), guard.trace(passed.alarm)) == ("", {})
+
+
+@pytest.mark.parametrize(
+    ("past", "now", "level"),
+    [
+        ([said("sure", ReplyStatus.URGENT)], "calm", Level.LIKELY),
+        ([said("sure", ReplyStatus.URGENT, age=4_000)], "calm", Level.REST),
+        ([said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.REST),
+        ([said("hint")], "hint", Level.HINT),
+        ([said("hint"), said("hint")], "hint", Level.LIKELY),
+        ([said("hint"), said("hint")], "calm", Level.REST),
+        ([said("calm"), said("hint"), said("hint")], "hint", Level.HINT),
+    ],
+)
+def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, level: Level) -> None:
+    """Danger in the message before, and three hints in a row; not what was said an hour ago."""
+    assert heard(guard, now, *past).level is level
+
+
+def test_the_question_is_asked_at_the_second_hint_and_never_twice(guard: Guard) -> None:
+    """Not at the first one, not when it was asked, not when something else was offered."""
+    due = {
+        (): False,
+        (said("hint"),): True,
+        (said("calm"),): False,
+        (said("hint", age=4_000),): False,
+        (said("hint", options=OPTIONS),): False,
+        (said("hint"), said("calm", options=OPTIONS)): False,
+        (said("hint", options=("nie", "tie")),): False,
+    }
+    for past, asked in due.items():
+        watched = guard.watch(turn("hint", *past))
+        assert isinstance(watched, Turn)
+        assert guard.asks(watched) is asked, past
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "text"),
+    [
+        ("sí", ReplyStatus.URGENT, "whole suicide"),
+        ("no", ReplyStatus.CALMED, "112"),
+        ("yes", ReplyStatus.URGENT, "whole suicide"),
+    ],
+)
+def test_the_answer_to_the_question(guard: Guard, answer: str, status: ReplyStatus, text: str) -> None:
+    """Yes is danger, of the kind that was hinted at; no is believed, with the number all the same."""
+    reply = guard.watch(turn(answer, said("hint", options=OPTIONS), said("hint")))
+    assert isinstance(reply, Reply)
+    assert reply.status is status
+    assert text in reply.text
+
+
+def test_another_message_than_an_answer_goes_on(guard: Guard) -> None:
+    """Who does not answer the question is heard as ever."""
+    assert heard(guard, "calm", said("hint", options=OPTIONS)) == CALM
+    assert isinstance(guard.watch(turn("sure", said("hint", options=OPTIONS))), Reply)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_question_and_its_answer_are_short_and_say_the_number(texts: Texts, language: str) -> None:
+    """One question of one line; who says no still reads the number for emergencies."""
+    question, declined = texts.say(language, "danger_question"), texts.say(language, "danger_declined")
+    assert len(question) <= 160
+    assert question.count("?") + question.count("？") + question.count("؟") <= 1
+    assert "112" in declined
+    assert "112" in texts.say(language, "help", human="")
