@@ -160,11 +160,11 @@ def test_who_is_forgotten_leaves_no_name_in_the_lane_of_emergencies(store: Store
 
 
 def test_the_web_process_tells_who_is_in_danger(empty_url: str, services_on: Callable[..., Services]) -> None:
-    """By phrases alone, in whatever language, before anybody answers: no worker runs here. In a long text it takes a moment."""
+    """By the letters alone, in whatever language, before anybody answers: no worker runs here. A long text takes a moment."""
     services = services_on(empty_url, clara_channel="local")
     web = build_app(services).test_client()
     story = "Llevo tres meses esperando la cita y nadie me contesta. " * 20
-    told = ("¿Cuánto cuesta el NIE?", "quiero morir", "Я хочу умереть", story, f"{story} quiero morir")
+    told = ("¿Cuánto cuesta el NIE?", "quiero morir", "Я хочу умереть", story, f"{story} no puedo más, me quiero suicidar")
     for conversation, said in enumerate(told):
         assert web.post("/chat/messages", json={"conversation": str(conversation), "text": said}).status_code == 202
     priorities = "select priority from procrastinate_jobs order by id"

@@ -27,7 +27,7 @@ from clara.settings import load_settings, resources
 # Questions of this procedure are asked by people in danger.
 DANGEROUS: Final = "violencia_genero_urgencias"
 # Of messages that are no danger and of ordinary questions, the shares that may reach each level: the greater threshold counts.
-MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.22, 0.06), "likely": (0.13, 0.03), "sure": (0.03, 0.004)}
+MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.22, 0.06), "likely": (0.13, 0.03), "sure": (0.016, 0.002)}
 
 
 def examples_of(folder: Path) -> list[Example]:
