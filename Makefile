@@ -37,11 +37,13 @@ eval: .venv/.run ## Ask the evaluation's questions, judge answers by every suite
 
 check: lint test eval ## The gate: lint, tests, evaluation
 
-intent: .venv/.dev ## Train the model of intents anew, after typical questions or names changed
+intent: .venv/.dev ## Train the models of intents, topics, danger and wishes anew, after typical questions, examples or names changed
 	@$(BIN)/python -m clara.jobs.training
 	@$(BIN)/python -m clara.jobs.embedding
 	@$(BIN)/python -m clara.jobs.calibrating
 	@$(BIN)/python -m clara.jobs.training_topics
+	@$(BIN)/python -m clara.jobs.training_danger
+	@$(BIN)/python -m clara.jobs.training_wishes
 
 ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
 	@$(BIN)/python -m clara.jobs.ablating --data $(DATA)

@@ -1,9 +1,10 @@
 """Training the model that hears danger, on the messages of data/danger/examples and a share of the typical questions.
 
-    python -m clara.jobs.training_danger
+    python -m clara.jobs.training_danger [--validate]
 
-Writes data/danger/model.npz with the thresholds of its levels. Needs scikit-learn (in requirements-dev.lock) and some minutes,
-most of them for the embeddings, which are remembered.
+With --validate prints also what is heard of scenarios and of languages that the model did not know. Writes
+data/danger/model.npz with the thresholds of its levels. Needs scikit-learn (in requirements-dev.lock) and some minutes, most of
+them for the embeddings, which are remembered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 
 from clara.bootstrap import Services
 from clara.conversation.safety.danger import read_said
+from clara.conversation.texts import LANGUAGES
 from clara.jobs.training import embedded
 from clara.jobs.training_classifier import features_of, train
-from clara.jobs.training_examples import Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara.jobs.training_examples import FOLDS, Example, judged_by_others, labelled, least, ordinary, read_examples
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words
@@ -41,7 +43,9 @@ def examples_of(folder: Path) -> list[Example]:
     return [*read_examples(folder / "danger" / "examples"), *ordinary(folder, dangerous)]
 
 
-def main() -> None:
+@click.command()
+@click.option("--validate", is_flag=True, help="Judge by models that did not see a scenario, or a language, as well.")
+def main(*, validate: bool) -> None:
     """Train on data/ and write data/danger/model.npz."""
     services = Services(load_settings(), None)
     data = resources() / "data"
@@ -57,14 +61,24 @@ def main() -> None:
         names[name]: {level: least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
         for name, found in shares.items()
     }
-    report(examples, {names[name]: found for name, found in shares.items()}, about)
+    report("author", examples, {names[name]: found for name, found in shares.items()}, about)
+    if validate:
+        groupings = {
+            "scenario": ([f"{one.author}/{one.scenario}" for one in examples], FOLDS),
+            "language": ([one.language for one in examples], len(LANGUAGES)),
+        }
+        for grouping, (groups, folds) in groupings.items():
+            judged = judged_by_others(examples, features, groups, folds)
+            report(grouping, examples, {names[name]: found for name, found in judged.items()}, about)
     target = data / "danger" / "model.npz"
     write_classifier(target, arrays, about)
     click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
 
 
-def report(examples: Sequence[Example], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]) -> None:
-    """Print, for each reading, what is heard of messages whose author the model did not know."""
+def report(
+    group: str, examples: Sequence[Example], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]
+) -> None:
+    """Print, for each reading, what is heard of messages whose author, scenario or language the model did not know."""
     none = about["classes"].index(NONE)
     told = np.array([bool(one.kinds) for one in examples])
     for name, found in shares.items():
@@ -75,8 +89,9 @@ def report(examples: Sequence[Example], shares: Mapping[str, NDArray[np.float64]
         right = np.array([kind in one.kinds[:1] for kind, one in zip(lead, examples, strict=True)])
         heard = danger >= levels["likely"]
         click.echo(
-            f"{name}: {levels}; heard {heard[told].mean():.3f}, right first {(heard & right)[told].mean():.3f}, "
-            f"sure {(danger >= levels['sure'])[told].mean():.3f} of {told.sum()}"
+            f"without its {group}, {name}: {levels}; heard {heard[told].mean():.3f}, right first "
+            f"{(heard & right)[told].mean():.3f}, sure {(danger >= levels['sure'])[told].mean():.3f} of {told.sum()}; "
+            f"of others {heard[~told].mean():.3f} likely, {(danger >= levels['sure'])[~told].mean():.3f} sure"
         )
 
 

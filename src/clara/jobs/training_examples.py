@@ -76,18 +76,20 @@ def labelled(examples: Sequence[Example]) -> list[tuple[str, str]]:
     return [(one.text, one.first) for one in examples]
 
 
-def judged_by_others(examples: Sequence[Example], features: Features) -> dict[str, NDArray[np.float64]]:
-    """Give, with the vector and by letters, each example's probabilities by a model that saw nothing of its author.
+def judged_by_others(
+    examples: Sequence[Example], features: Features, groups: Sequence[str] = (), folds: int = FOLDS
+) -> dict[str, NDArray[np.float64]]:
+    """Give, with the vector and by letters, each example's probabilities by a model that saw nothing of its group: its author.
 
     One row an example, one column a class in the order of their names.
     """
     labels = np.array([one.first for one in examples])
     classes = sorted(set(labels))
     found = {name: np.zeros((len(examples), len(classes))) for name in features.by_name}
-    folds = GroupKFold(FOLDS).split(labels, groups=[one.author for one in examples])
-    for number, (seen, unseen) in enumerate(folds, 1):
+    parts = GroupKFold(folds).split(labels, groups=groups or [one.author for one in examples])
+    for number, (seen, unseen) in enumerate(parts, 1):
         for name, matrix in features.by_name.items():
-            click.echo(f"fold {number} of {FOLDS} ({name}) ...", err=True)
+            click.echo(f"fold {number} of {folds} ({name}) ...", err=True)
             known, weights, bias = fit(matrix[seen], labels[seen])
             scores = matrix[unseen] @ weights + bias
             powers = np.exp(scores - scores.max(1, keepdims=True))

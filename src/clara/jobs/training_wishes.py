@@ -19,7 +19,7 @@ from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
-MISTAKEN: Final = (0.06, 0.001)
+MISTAKEN: Final = (0.2, 0.004)
 
 
 def examples_of(folder: Path) -> list[Example]:
