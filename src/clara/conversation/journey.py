@@ -17,7 +17,7 @@ from clara.conversation.language import DEFAULT, LanguageDetector
 from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.people.feedback import Feedback
 from clara.conversation.people.masking import holds_numbers
-from clara.conversation.people.rights import OPTIONS, Known, Rights
+from clara.conversation.people.rights import Known, Rights, asks_to_forget
 from clara.conversation.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.conversation.safety.guard import Guard
 from clara.conversation.safety.scope import Scope
@@ -29,13 +29,16 @@ from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.validating import MAX_CHARACTERS
 
-# WhatsApp takes 1,600 characters a message through Twilio; what is left is for the notice of the first contact.
+# What WhatsApp takes in one message through Twilio.
 MAX_REPLY: Final = 1_600
-# Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked. It spares the
-# database endless terms and the phrase books endless words; what the embedder may cost is bounded there, by tokens.
+# Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked.
 MAX_QUESTION: Final = MAX_CHARACTERS
 # Passages looked at for one reply: the writer shows four, of one procedure.
 EVIDENCE: Final = 12
+
+
+# Replies that shut a door: somebody who may be in danger reads another one below whom to call.
+_SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
 
 
 class JourneyUnfinishedError(Exception):
@@ -121,7 +124,7 @@ def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def urgent(turn: Turn, tools: Tools) -> Turn | Reply:
     """Answer somebody who is surely in danger before anything else is looked at."""
-    return tools.guard.watch(turn)
+    return tools.guard.watch(turn, tools.rights.plainly)
 
 
 def respect_rights(turn: Turn, tools: Tools) -> Turn | Reply:
@@ -131,8 +134,7 @@ def respect_rights(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def choose(turn: Turn, tools: Tools) -> Turn | Reply:
     """Take a number for what the last reply offered."""
-    asked_to_forget = bool(turn.past) and turn.past[0].options == OPTIONS
-    return turn if asked_to_forget else tools.dialogue.choose(turn)
+    return turn if turn.past and asks_to_forget(turn.past[0].options) else tools.dialogue.choose(turn)
 
 
 def take_feedback(turn: Turn, tools: Tools) -> Turn | Reply:
@@ -159,6 +161,11 @@ def follow_up(turn: Turn, tools: Tools) -> Turn:
 def screen(turn: Turn, tools: Tools) -> Turn | Reply:
     """Stay calm with insults, and take orders to the machine for what they are."""
     return tools.scope.screen(turn, tools.say)
+
+
+def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Ask back where somebody may want to be forgotten, and said it as nobody foresaw."""
+    return tools.rights.ask(turn)
 
 
 def find(turn: Turn, tools: Tools) -> Turn:
@@ -230,7 +237,7 @@ def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> l
 
 STEPS: Final[tuple[Step, ...]] = (
     hear, read, detect_language, urgent, respect_rights, choose, correct, take_feedback, refuse_unreadable, obey_command,
-    follow_up, screen, find, tell_apart, clarify, write,
+    follow_up, screen, ask_about_rights, find, tell_apart, clarify, write,
 )  # fmt: skip
 
 
@@ -268,11 +275,11 @@ def _noticed(turn: Turn, tools: Tools, reply: Reply) -> Reply:
     if reply.status is ReplyStatus.URGENT:
         text = f"{reply.text}\n\n{_first(turn, tools, reply.language)}".strip()
         return replace(reply, text=text) if len(text) <= MAX_REPLY else reply
-    above = tools.guard.above(turn, reply.language)
-    below = _below(turn, tools, reply.language)
-    text = f"{above}{_notice(turn, tools, reply.language)}{reply.text}{below}"
+    above, below = tools.guard.above(turn, reply.language), _below(turn, tools, reply.language)
+    said = tools.say(reply.language, "danger_beside") if above and reply.status in _SHUT else reply.text
+    text = f"{above}{_notice(turn, tools, reply.language)}{said}{below}"
     if turn.first_contact and len(text) > MAX_REPLY:
-        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
+        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{said}"
     asked = SAFETY_OPTIONS if tools.guard.asks(turn) and not reply.options else reply.options
     return replace(reply, text=text, options=asked, trace={**reply.trace, **tools.guard.trace(turn.alarm)})
 

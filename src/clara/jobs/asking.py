@@ -14,7 +14,7 @@ from clara.bootstrap import Services
 from clara.bootstrap.engine import digest_of_release
 from clara.conversation.journey import Tools, converse
 from clara.conversation.message import Act, Message, Past, Reply, after
-from clara.conversation.people.rights import OPTIONS
+from clara.conversation.people.rights import asks_to_forget
 from clara.jobs.batches import TEXT, TEXTS, BatchError, optional, read_lines
 from clara.jobs.remembering import end_of, speaking_as_of
 
@@ -65,7 +65,7 @@ def _next(tools: Tools, message: str, past: Sequence[Past]) -> Reply:
 
 def act_of(reply: Reply) -> str | None:
     """Name what was done or asked about beside the answer: erase, ask_erase, remember, feedback, person, ...; or None."""
-    if reply.options == OPTIONS:
+    if asks_to_forget(reply.options):
         return "ask_erase"
     if reply.act is not None:
         return "feedback" if reply.act in RATINGS else reply.act.value

@@ -16,7 +16,7 @@ from clara.bootstrap.writing import grounded_writer
 from clara.conversation.journey import MAX_QUESTION, MAX_REPLY
 from clara.conversation.message import Act, Reply, ReplyStatus
 from clara.conversation.people.masking import masked
-from clara.conversation.people.rights import OPTIONS
+from clara.conversation.people.rights import asks_to_forget
 from clara.conversation.safety.danger import Kind
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Framing, Written
@@ -144,7 +144,7 @@ def _near_miss(stage: Stage, case: Case) -> Iterator[Judged]:
 
 def _erasure(stage: Stage, case: Case) -> Iterator[Judged]:
     reply = stage.reply_to(case["text"])
-    erased, asked = reply.act is Act.ERASE, reply.options == OPTIONS
+    erased, asked = reply.act is Act.ERASE, asks_to_forget(reply.options)
     note = "erased" if erased else "asked about" if asked else "passed on"
     if case["erase"]:
         yield _judged(case, "erased or asked about", erased or asked, note)

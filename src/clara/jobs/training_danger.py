@@ -8,6 +8,7 @@ them for the embeddings, which are remembered.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,21 +27,28 @@ from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words
 from clara.settings import load_settings, resources
 
+# Of the examples of wishes to be forgotten, every fourth is one of no danger.
+EVERY_WISH: Final = 4
 # Questions of this procedure are asked by people in danger.
 DANGEROUS: Final = "violencia_genero_urgencias"
 # Of messages that are no danger and of ordinary questions, the shares that may reach each level: the greater threshold counts.
-MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.22, 0.06), "likely": (0.13, 0.03), "sure": (0.016, 0.002)}
+MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.22, 0.06), "likely": (0.17, 0.05), "sure": (0.02, 0.002)}
 
 
 def examples_of(folder: Path) -> list[Example]:
-    """Give everything the model learns from: the messages of many hands, and questions that nobody in danger asks."""
+    """Give everything the model learns from: messages of many hands, wishes to be forgotten, and questions without danger.
+
+    Without the wishes, "erase everything you have on me" was taken for a goodbye; with all of them, plain speech for calm.
+    """
     sure, alone, _ = read_said(folder)
 
     def dangerous(one: TypicalQuestion) -> bool:
         said = words(one.text)
         return one.procedure == DANGEROUS or bool(sure.spans(said)) or tuple(said) in alone.entries
 
-    return [*read_examples(folder / "danger" / "examples"), *ordinary(folder, dangerous)]
+    wishes = read_examples(folder / "rights" / "examples")[::EVERY_WISH]
+    wishes = [replace(one, kinds=(), manner="", author=f"wishes {number % FOLDS}") for number, one in enumerate(wishes)]
+    return [*read_examples(folder / "danger" / "examples"), *wishes, *ordinary(folder, dangerous)]
 
 
 @click.command()

@@ -66,6 +66,13 @@ def test_who_is_surely_in_danger_is_answered_at_once(guard: Guard) -> None:
     assert reply == Reply("whole violence", ReplyStatus.URGENT, "es", trace={"danger": ["violence"], "level": "sure"})
 
 
+def test_a_wish_beside_danger_is_heard_too(guard: Guard) -> None:
+    """Who fears that somebody reads what she wrote: help stands above the answer to her wish, and does not replace it."""
+    watched = guard.watch(turn("sure"), lambda _turn: True)
+    assert isinstance(watched, Turn)
+    assert watched.alarm == Alarm(Level.LIKELY, (Kind.VIOLENCE,))
+
+
 def test_who_is_likely_in_danger_reads_help_above_the_reply(guard: Guard) -> None:
     """The lines name whom to call, always with the number for emergencies; a hint and a calm text get none."""
     watched = guard.watch(turn("likely"))
@@ -83,7 +90,8 @@ def test_who_is_likely_in_danger_reads_help_above_the_reply(guard: Guard) -> Non
     [
         ([said("sure", ReplyStatus.URGENT)], "calm", Level.LIKELY),
         ([said("sure", ReplyStatus.URGENT, age=4_000)], "calm", Level.REST),
-        ([said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.REST),
+        ([said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.LIKELY),
+        ([said("calm"), said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.REST),
         ([said("hint")], "hint", Level.HINT),
         ([said("hint"), said("hint")], "hint", Level.LIKELY),
         ([said("hint"), said("hint")], "calm", Level.REST),
@@ -95,12 +103,19 @@ def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, l
     assert heard(guard, now, *past).level is level
 
 
-def test_the_question_is_asked_at_the_second_hint_and_never_twice(guard: Guard) -> None:
-    """Not at the first one, not when it was asked, not when something else was offered."""
+def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
+    """The help of the message before leads, until a message surely tells of something else."""
+    before = said("sure", ReplyStatus.URGENT)
+    assert heard(guard, "likely", before).kinds == (Kind.VIOLENCE, Kind.SUICIDE)
+    assert heard(guard, "calm", before).kinds == (Kind.VIOLENCE,)
+
+
+def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -> None:
+    """Not at the first message, not when it was asked, not when something else was offered."""
     due = {
         (): False,
         (said("hint"),): True,
-        (said("calm"),): False,
+        (said("calm"),): True,
         (said("hint", age=4_000),): False,
         (said("hint", options=OPTIONS),): False,
         (said("hint"), said("calm", options=OPTIONS)): False,

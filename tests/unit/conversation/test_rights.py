@@ -12,8 +12,9 @@ import pytest
 
 from clara.conversation.message import Act, Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.people.feedback import Feedback, Rated, Satisfaction
-from clara.conversation.people.rights import ADDRESS_HOURS, OPTIONS, TEXT_DAYS, Known, Rights
+from clara.conversation.people.rights import ADDRESS_HOURS, GUESSED, OPTIONS, TEXT_DAYS, Known, Rights
 from clara.conversation.people.wishes import Wish, Wishes, read_wishes
+from clara.conversation.safety.danger import Alarm, Kind, Level
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.knowledge.faults import DataError
 from clara.retrieval.classifier import TextClassifier
@@ -198,12 +199,30 @@ def test_faults_are_named(data: Path, tmp_path: Path) -> None:
 
 def test_what_only_the_model_hears_is_asked_about(rights: Rights) -> None:
     """Never done, never asked twice in a row, and not in a story; the vector has a threshold of its own."""
-    asked = answered(rights.answer(turn("zzz quítame de ahí")))
-    assert (asked.options, asked.act) == (OPTIONS, None)
-    again = turn("zzz quítame de ahí", "es", Past("", ReplyStatus.RIGHTS, "es", options=OPTIONS))
-    assert rights.answer(again) is again
+    asked = answered(rights.ask(turn("zzz quítame de ahí")))
+    assert (asked.options, asked.act) == (GUESSED, None)
+    again = turn("zzz quítame de ahí", "es", Past("", ReplyStatus.RIGHTS, "es", options=GUESSED))
+    assert rights.ask(again) is again
     story = turn("zzz " + "y entonces " * 60)
-    assert rights.answer(story) is story
+    assert rights.ask(story) is story
     sure = replace(rights, vector=lambda _text, _vectors: (0.1,))
     passed = turn("zzz quítame de ahí")
-    assert sure.answer(passed) is passed
+    assert sure.ask(passed) is passed
+
+
+def test_beside_danger_only_a_plain_wish_is_asked_about(rights: Rights) -> None:
+    """Who may be in danger is not asked on a guess."""
+    likely = replace(turn("zzz quítame de ahí"), alarm=Alarm(Level.LIKELY, (Kind.VIOLENCE,)))
+    assert rights.plainly(likely)
+    assert answered(rights.ask(likely)).options == GUESSED
+    calm = replace(turn("hola"), alarm=Alarm(Level.LIKELY, (Kind.VIOLENCE,)))
+    assert not rights.plainly(calm)
+    assert rights.ask(calm) is calm
+
+
+@pytest.mark.parametrize(("said", "act"), [("sí", None), ("SÍ BORRAR", Act.ERASE), ("no", None)])
+def test_nobody_is_forgotten_for_a_yes_to_a_guess(rights: Rights, said: str, act: Act | None) -> None:
+    """Where only the model heard the wish, the words that the question names are needed."""
+    reply = answered(rights.answer(turn(said, "es", Past("", ReplyStatus.RIGHTS, "es", options=GUESSED))))
+    assert reply.act is act
+    assert (reply.options == GUESSED) is (said == "sí")

@@ -1,6 +1,6 @@
 """What a person may ask about themselves: to be forgotten, to know what is kept, to be remembered or not, to be left alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -20,8 +20,12 @@ FIGURE_DAYS: Final = 365
 # What the question "shall I forget everything?" offers.
 FORGET, KEEP = "forget_me", "keep_me"
 OPTIONS: Final = (FORGET, KEEP)
+# The same where only the model heard the wish: then "yes" alone is not enough, because it may answer something else.
+GUESSED: Final = (*OPTIONS, "guessed")
 # Who writes more characters than this tells a story, and is not asking for this alone.
 LONGEST: Final = 400
+# From this probability on a wish is plain, also where danger is heard beside it: "my husband must not find out, delete it all".
+PLAIN: Final = 0.6
 _CHOICES: Final = {
     Wish.EXPORT: None,
     Wish.STOP: ("rights_stop", None),
@@ -49,6 +53,11 @@ class Known:
     chosen: bool = False
 
 
+def asks_to_forget(options: Sequence[str]) -> bool:
+    """Whether a reply with these options asks whether to forget everything."""
+    return tuple(options[: len(OPTIONS)]) == OPTIONS
+
+
 @dataclass(frozen=True, slots=True)
 class Rights:
     """Answers wishes about oneself. It only decides: what must be done stands in the reply's `act`.
@@ -69,39 +78,55 @@ class Rights:
         if answered := self._decided(turn):
             return answered
         recognised = self.wishes.recognise(turn.question, turn.language, _SAID)
-        if recognised is None and self._may_wish(turn):
-            recognised = Wish.DOUBT, turn.language
         if recognised is None:
             return turn
         wish, language = recognised
         if wish in (Wish.ERASE, Wish.CONFIRM):
             return self._erased(language)
         if wish is Wish.DOUBT:
-            return Reply(self._say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=OPTIONS)
+            return self._asked(language)
         trace = {"wish": wish.value}
         if choice := _CHOICES[wish]:
             return Reply(self._say(language, choice[0]), ReplyStatus.RIGHTS, language, trace=trace, act=choice[1])
         text = self._listed(known(), language) if known else self._say(language, "rights_unknown")
         return Reply(text, ReplyStatus.RIGHTS, language, trace=trace)
 
-    def _may_wish(self, turn: Turn) -> bool:
-        """Whether the model hears a wish to be forgotten. Nobody is asked about one twice in a row."""
-        if not turn.question or len(turn.question) > LONGEST or (turn.past and turn.past[0].options == OPTIONS):
-            return False
+    def ask(self, turn: Turn) -> Turn | Reply:
+        """Ask back where the model hears a wish to be forgotten that no phrase says.
+
+        Nobody is asked twice in a row, and who may be in danger only where it is plain.
+        """
+        asked = bool(turn.past) and asks_to_forget(turn.past[0].options)
+        if not turn.question or len(turn.question) > LONGEST or asked:
+            return turn
+        share, least = self._heard(turn)
+        return self._asked(turn.language, GUESSED) if share >= (max(least, PLAIN) if turn.alarm.raised else least) else turn
+
+    def plainly(self, turn: Turn) -> bool:
+        """Whether the model plainly hears a wish to be forgotten: then help stands above the question."""
+        return 0 < len(turn.question) <= LONGEST and self._heard(turn)[0] >= PLAIN
+
+    def _heard(self, turn: Turn) -> tuple[float, float]:
+        """Give how probable a wish to be forgotten is, and from which probability on it is asked about."""
         vector = self.vector(turn.question, turn.vectors or TurnVectors())
-        least = self.model.about["asks_from"]["grams" if vector is None else "full"]
-        return bool(self.model.shares(turn.question, vector)[Wish.ERASE] >= least)
+        least: float = self.model.about["asks_from"]["grams" if vector is None else "full"]
+        return self.model.shares(turn.question, vector)[Wish.ERASE], least
+
+    def _asked(self, language: str, options: tuple[str, ...] = OPTIONS) -> Reply:
+        return Reply(self._say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=options)
 
     def _decided(self, turn: Turn) -> Reply | None:
         """Take the message for the answer to our question whether to forget, when that was the last thing said."""
-        if not turn.past or turn.past[0].options != OPTIONS:
+        if not turn.past or not asks_to_forget(turn.past[0].options):
             return None
-        recognised = self.wishes.recognise(turn.question, turn.past[0].language, (Wish.YES, Wish.DECLINE))
+        recognised = self.wishes.recognise(turn.question, turn.past[0].language, (Wish.CONFIRM, Wish.YES, Wish.DECLINE))
         if recognised is None:
             return None
         wish, language = recognised
-        if wish is Wish.YES:
+        if wish is Wish.CONFIRM or (wish is Wish.YES and turn.past[0].options == OPTIONS):
             return self._erased(language)
+        if wish is Wish.YES:
+            return self._asked(language, GUESSED)
         return Reply(self._say(language, "rights_kept"), ReplyStatus.RIGHTS, language)
 
     def _erased(self, language: str) -> Reply:

@@ -32,7 +32,7 @@ LONGEST_WHOLE: Final = 950
 LONGEST_LINE: Final = 120
 # A second kind is named where it holds so much of what is heard, and the emergency leads from there on: who may die in minutes
 # calls for help before anything.
-ALSO: Final = 0.2
+ALSO: Final = 0.25
 EMERGENCY_LEADS: Final = 0.35
 # Signs that say danger without a word.
 _SIGNS: Final = re.compile("[\U0001f52a\U0001f5e1\U0001f52b\U0001fa78\U0001f198]")

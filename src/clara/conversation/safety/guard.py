@@ -1,5 +1,6 @@
 """Danger in a conversation: what is heard now, what was heard before, one gentle question, and help above any other reply."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -27,8 +28,11 @@ class Guard:
     texts: Texts
     vector: VectorOf = by_letters
 
-    def watch(self, turn: Turn) -> Turn | Reply:
-        """Answer somebody who is surely in danger at once; let everybody else pass, with what was heard."""
+    def watch(self, turn: Turn, wishes: Callable[[Turn], bool] = lambda _turn: False) -> Turn | Reply:
+        """Answer somebody who is surely in danger at once; let everybody else pass, with what was heard.
+
+        `wishes` tells who wants something of Clara that must be heard as well: then help stands above its answer.
+        """
         past = recent(turn.past)
         if past and past[0].options == OPTIONS and (answered := self._answered(turn, past)):
             return answered
@@ -37,18 +41,18 @@ class Guard:
         alarm = self.danger.phrased(whole)
         if alarm.level is not Level.SURE:
             alarm = self._with(past, text, self.danger.hear(whole, self.vector(text, turn.vectors or TurnVectors())))
-        return self._urgent(alarm, turn.language) if alarm.level is Level.SURE else replace(turn, alarm=alarm)
+        if alarm.level is Level.SURE and not wishes(turn):
+            return self._urgent(alarm, turn.language)
+        return replace(turn, alarm=Alarm(min(alarm.level, Level.LIKELY), alarm.kinds))
 
     def above(self, turn: Turn, language: str) -> str:
         """Say whom to call, for above a reply to somebody who is likely in danger."""
         return f"{self.danger.lines(turn.alarm.kinds, language)}\n\n" if turn.alarm.raised else ""
 
     def asks(self, turn: Turn) -> bool:
-        """Whether the gentle question is due: at the second hint, if it was not asked in what is remembered."""
+        """Whether the gentle question is due: a hint in a conversation, if it was not asked in what is remembered."""
         past = recent(turn.past)
-        if turn.alarm.level is not Level.HINT or not past or any(earlier.options for earlier in past):
-            return False
-        return self.danger.hear(past[0].question).level >= Level.HINT
+        return turn.alarm.level is Level.HINT and bool(past) and not any(earlier.options for earlier in past)
 
     @staticmethod
     def trace(alarm: Alarm) -> dict[str, Any]:
@@ -60,17 +64,23 @@ class Guard:
 
         Of 68 messages of conversations in danger that call for help, 14 were missed without the joined text, 10 with it.
         """
-        if not past or now.raised:
+        if not past or now.level is Level.SURE:
             return now
-        before = [self.danger.hear(earlier.question) for earlier in past[: HINTS - 1]]
-        kinds = tuple(dict.fromkeys(kind for alarm in (now, *before) for kind in alarm.kinds))
-        if past[0].status is ReplyStatus.URGENT:
+        last = past[: HINTS - 1]
+        before = [self.danger.hear(earlier.question) for earlier in last]
+        # What was told stays what it was, until a message surely tells of something else.
+        kinds = tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds))
+        if any(earlier.status is ReplyStatus.URGENT for earlier in last):
             return Alarm(Level.LIKELY, kinds or (Kind.EMERGENCY,))
-        joined = self.danger.hear("\n".join([*(earlier.question for earlier in reversed(past[: HINTS - 1])), text]))
+        if now.raised:
+            return now
+        joined = self.danger.hear("\n".join([*(earlier.question for earlier in reversed(last)), text]))
         if joined.raised:
             return Alarm(Level.LIKELY, joined.kinds)
         hinted = sum(alarm.level >= Level.HINT for alarm in (now, *before))
-        return Alarm(Level.LIKELY, kinds) if now.level and hinted >= HINTS else now
+        if now.level and hinted >= HINTS:
+            return Alarm(Level.LIKELY, kinds)
+        return max(now, joined, key=lambda alarm: alarm.level)
 
     def _answered(self, turn: Turn, past: list[Past]) -> Reply | None:
         """Take the message for the answer to the gentle question."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clara.bootstrap import Services
 from clara.conversation.message import Act, Message, Reply, Turn
-from clara.conversation.people.rights import OPTIONS
+from clara.conversation.people.rights import asks_to_forget
 from clara.evaluation.answers import read_cases
 from clara.evaluation.judged import Judged
 from clara.settings import resources
@@ -26,14 +26,15 @@ def judged(services: Services, split: str) -> list[Judged]:
     found: list[Judged] = []
     for case in cases:
         turn = Turn(Message(case["text"]), question=case["text"], language=tools.detector.detect(case["text"], None))
-        found += _judged(case, tools.rights.answer(turn))
+        outcome = tools.rights.answer(turn)
+        found += _judged(case, tools.rights.ask(outcome) if isinstance(outcome, Turn) else outcome)
     return found
 
 
 def _judged(case: Mapping[str, Any], outcome: Turn | Reply) -> Iterator[Judged]:
     identity, language = case["id"], case["language"]
     erased = isinstance(outcome, Reply) and outcome.act is Act.ERASE
-    asked = isinstance(outcome, Reply) and outcome.options == OPTIONS
+    asked = isinstance(outcome, Reply) and asks_to_forget(outcome.options)
     note = "erased" if erased else "asked back" if asked else "passed on"
     if case["kind"] == "erasure":
         yield Judged(identity, language, "erasure", erased, note)
