@@ -164,8 +164,8 @@ def screen(turn: Turn, tools: Tools) -> Turn | Reply:
 
 
 def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
-    """Ask back where somebody may want to be forgotten, and said it as nobody foresaw."""
-    return tools.rights.ask(turn)
+    """Ask back where somebody may want to be forgotten, unless the message was understood to be something else."""
+    return tools.rights.ask(turn) if turn.asked == turn.question else turn
 
 
 def find(turn: Turn, tools: Tools) -> Turn:
