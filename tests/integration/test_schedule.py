@@ -182,6 +182,39 @@ def test_a_job_that_keeps_ending_its_worker_is_given_up(start: Start, empty_url:
     assert done == []
 
 
+def test_what_was_abandoned_is_given_back_although_the_next_one_waits(start: Start, empty_url: str) -> None:
+    """A worker died of a lost database, and the job came due again: both are done, one after the other."""
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute(
+            "insert into procrastinate_workers (id, last_heartbeat) overriding system value values (-99, '-infinity')"
+        )
+        for status, worker in (("doing", -99), ("todo", None)):
+            connection.execute(
+                "insert into procrastinate_jobs (queue_name, task_name, status, worker_id, lock, queueing_lock, args) values ("
+                "'operations', 'run_scheduled', %s::procrastinate_job_status, %s, 'operations:boe', 'operations:boe', "
+                '\'{"timestamp": 1, "job": "boe"}\')',
+                (status, worker),
+            )
+    done: list[str] = []
+    start(lambda job, _stopped: done.append(job), cron="0 0 1 1 *")
+    until(lambda: rows(empty_url, "select 1 from procrastinate_jobs") == [])
+    assert done == ["boe", "boe"]
+
+
+def test_an_interrupted_job_goes_back_although_the_next_one_waits(start: Start, empty_url: str) -> None:
+    """A worker is told to stop while the next due time already waits: nothing of either is lost."""
+
+    def interrupted(_job: str, stopped: Event) -> None:
+        assert stopped.wait(20)
+        raise InterruptedRunError
+
+    worker = start(interrupted)
+    until(lambda: rows(empty_url, "select status::text from procrastinate_jobs order by id") == [("doing",), ("todo",)])
+    worker.stop()
+    waiting = rows(empty_url, "select status::text, attempts > 0 from procrastinate_jobs order by id")
+    assert waiting[:2] == [("todo", True), ("todo", False)]  # a third may have come due before it stopped
+
+
 def test_a_restarted_database_ends_no_schedule(start: Start, empty_url: str) -> None:
     """When all its connections are cut the worker connects again, and what is due is done."""
     done: list[str] = []

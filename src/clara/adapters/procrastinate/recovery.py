@@ -13,7 +13,8 @@ from procrastinate.jobs import Job
 # One statement, because several workers do this at once: with the library's two (list, then retry each) one worker could
 # give back what another had just taken over. For the same reason there is no join: a row that changed while the statement
 # ran is judged again, and an outer join would then find no worker for it. Times are the database's: a worker's clock may be
-# wrong.
+# wrong. The queueing lock goes: what is due by a schedule may wait under the same one already, and two may not. The statement
+# failed then for all that was abandoned, again and again; the lock still keeps the two from being done at once.
 GIVE_BACK: Final = """
 with abandoned as (
     select job.id from procrastinate_jobs job
@@ -26,7 +27,8 @@ with abandoned as (
     )
     for update of job skip locked
 )
-update procrastinate_jobs job set status = 'todo', attempts = attempts + 1, scheduled_at = null, abort_requested = false
+update procrastinate_jobs job
+set status = 'todo', attempts = attempts + 1, scheduled_at = null, abort_requested = false, queueing_lock = null
 from abandoned where job.id = abandoned.id
 returning job.id
 """
