@@ -37,10 +37,6 @@ MAX_QUESTION: Final = MAX_CHARACTERS
 EVIDENCE: Final = 12
 
 
-# Replies that shut a door: somebody who may be in danger reads another one below whom to call.
-_SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
-
-
 class JourneyUnfinishedError(Exception):
     """The steps ended without a reply: the last step must always give one."""
 
@@ -191,8 +187,8 @@ def write(turn: Turn, tools: Tools) -> Reply:
         raise JourneyUnfinishedError
     if found.status is not Status.FOUND:
         return _missed(found, tools, language)
-    around = (tools.guard.above(turn, language), _notice(turn, tools, language), _below(turn, tools, language))
-    limit = MAX_REPLY - sum(map(len, around))
+    below = _below(turn, tools, language, asks=tools.guard.asks(turn))
+    limit = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
     notes = _notes(turn, found, tools)
     written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
     if not written.citations:
@@ -272,16 +268,17 @@ def _noticed(turn: Turn, tools: Tools, reply: Reply) -> Reply:
 
     Who is in danger reads the help first. Where there is no room, the notice goes without how to reach a person.
     """
+    reply = tools.guard.beside(turn, reply)
     if reply.status is ReplyStatus.URGENT:
         text = f"{reply.text}\n\n{_first(turn, tools, reply.language)}".strip()
         return replace(reply, text=text) if len(text) <= MAX_REPLY else reply
-    above, below = tools.guard.above(turn, reply.language), _below(turn, tools, reply.language)
-    said = tools.say(reply.language, "danger_beside") if above and reply.status in _SHUT else reply.text
-    text = f"{above}{_notice(turn, tools, reply.language)}{said}{below}"
+    asks = tools.guard.asks(turn, reply)
+    above, below = tools.guard.above(turn, reply.language), _below(turn, tools, reply.language, asks=asks)
+    text = f"{above}{_notice(turn, tools, reply.language)}{reply.text}{below}"
     if turn.first_contact and len(text) > MAX_REPLY:
-        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{said}"
-    asked = SAFETY_OPTIONS if tools.guard.asks(turn) and not reply.options else reply.options
-    return replace(reply, text=text, options=asked, trace={**reply.trace, **tools.guard.trace(turn.alarm)})
+        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
+    options = SAFETY_OPTIONS if asks else reply.options
+    return replace(reply, text=text, options=options, trace={**reply.trace, **tools.guard.trace(turn.alarm)})
 
 
 def _notice(turn: Turn, tools: Tools, language: str) -> str:
@@ -294,7 +291,7 @@ def _first(turn: Turn, tools: Tools, language: str) -> str:
     return f"{tools.say(language, 'first_contact')}\n\n" if turn.first_contact else ""
 
 
-def _below(turn: Turn, tools: Tools, language: str) -> str:
+def _below(turn: Turn, tools: Tools, language: str, *, asks: bool) -> str:
     """Ask somebody who sent identity numbers not to; ask who hints at danger, once."""
-    names = {"identity_sent": holds_numbers(turn.question), "danger_question": tools.guard.asks(turn)}
+    names = {"identity_sent": holds_numbers(turn.question), "danger_question": asks}
     return "".join(f"\n\n{tools.say(language, name)}" for name, needed in names.items() if needed)

@@ -67,7 +67,8 @@ class Past:
     """An earlier turn of the conversation, as far as the next one needs it.
 
     `question` is what the person wrote, `passages` what the reply cited, best first, all of `document_id`, the procedure.
-    `options` are what a number in the next message chooses. `age` is in seconds.
+    `options` are what a number in the next message chooses. `age` is in seconds. `danger` are the kinds that the reply told
+    help for, first first.
     """
 
     question: str
@@ -77,6 +78,7 @@ class Past:
     passages: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     age: float = 0.0
+    danger: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,8 @@ def past_of(question: str, reply: Reply, age: float = 0.0) -> Past:
     """Give what the next turn needs of one that ended with this reply. `age` is in seconds."""
     document = reply.citations[0].document_id if reply.citations else None
     cited = tuple(citation.passage_id for citation in reply.citations if citation.document_id == document)
-    return Past(question, reply.status, reply.language, document, cited, reply.options, age)
+    told = tuple(reply.trace.get("danger", ()))
+    return Past(question, reply.status, reply.language, document, cited, reply.options, age, told)
 
 
 # The journey remembers so many turns.

@@ -1,6 +1,7 @@
 """Tests of danger in a conversation: what was heard before, the one gentle question, and help above other replies."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,8 @@ class Scripted(Danger):
     def __init__(self, helps: Mapping[str, Help]) -> None:
         object.__setattr__(self, "helps", helps)
 
-    def hear(self, text: str, vector: object = None) -> Alarm:
-        del vector
+    def hear(self, text: str, vector: object = None, told: object = ()) -> Alarm:
+        del vector, told
         return HEARD.get(text, CALM)
 
     def phrased(self, text: str) -> Alarm:
@@ -50,7 +51,8 @@ def turn(text: str, *past: Past) -> Turn:
 
 
 def said(text: str, status: ReplyStatus = ReplyStatus.ANSWERED, options: tuple[str, ...] = (), age: float = 60) -> Past:
-    return Past(text, status, "es", options=options, age=age)
+    told = ("violence",) if status is ReplyStatus.URGENT else ()
+    return Past(text, status, "es", options=options, age=age, danger=told)
 
 
 def heard(guard: Guard, text: str, *past: Past) -> Alarm:
@@ -104,10 +106,31 @@ def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, l
 
 
 def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
-    """The help of the message before leads, until a message surely tells of something else."""
+    """The help that was told stays, whatever is heard next; where danger is heard again, it goes on."""
     before = said("sure", ReplyStatus.URGENT)
-    assert heard(guard, "likely", before).kinds == (Kind.VIOLENCE, Kind.SUICIDE)
-    assert heard(guard, "calm", before).kinds == (Kind.VIOLENCE,)
+    assert heard(guard, "calm", before) == Alarm(Level.LIKELY, (Kind.VIOLENCE,))
+    assert heard(guard, "likely", before) == Alarm(Level.SURE, (Kind.SUICIDE, Kind.VIOLENCE))
+    reply = guard.watch(turn("sure", replace(before, danger=("minor",))))
+    assert isinstance(reply, Reply)
+    assert reply.trace["danger"] == ["violence", "minor"]
+
+
+@pytest.mark.parametrize("status", [ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE])
+def test_no_door_is_shut_on_who_may_be_in_danger(guard: Guard, status: ReplyStatus) -> None:
+    """Beside the lines a kind word; all of the help where danger goes on; an answer stays what it is."""
+    shut, answered = Reply("none of my matters", status, "es"), Reply("an answer", ReplyStatus.ANSWERED, "es")
+    told = said("sure", ReplyStatus.URGENT)
+    for message, past, text in (
+        ("calm", (), "none of my matters"),
+        ("hint", (), "none of my matters"),
+        ("likely", (), "Sigo aquí"),
+        ("calm", (told,), "Sigo aquí"),
+        ("likely", (told,), "whole suicide"),
+    ):
+        watched = guard.watch(turn(message, *past))
+        assert isinstance(watched, Turn)
+        assert text in guard.beside(watched, shut).text
+        assert guard.beside(watched, answered) == answered
 
 
 def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -> None:
@@ -125,6 +148,7 @@ def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -
         watched = guard.watch(turn("hint", *past))
         assert isinstance(watched, Turn)
         assert guard.asks(watched) is asked, past
+        assert guard.asks(watched, Reply("Which one?", ReplyStatus.CLARIFIED, "es", options=("nie", "tie"))) is False
 
 
 @pytest.mark.parametrize(
@@ -133,6 +157,7 @@ def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -
         ("sí", ReplyStatus.URGENT, "whole suicide"),
         ("no", ReplyStatus.CALMED, "112"),
         ("yes", ReplyStatus.URGENT, "whole suicide"),
+        ("sí, una mica", ReplyStatus.URGENT, "whole suicide"),
     ],
 )
 def test_the_answer_to_the_question(guard: Guard, answer: str, status: ReplyStatus, text: str) -> None:

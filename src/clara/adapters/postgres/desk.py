@@ -209,6 +209,7 @@ def _past(said: dict[str, Any]) -> Past:
         passages,
         tuple(said["options"] or ()),
         said["age"],
+        tuple(said["danger"] or ()),
     )
 
 

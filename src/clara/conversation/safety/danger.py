@@ -5,7 +5,7 @@ what it hears. What is told is fixed text. Nothing here needs a database or a ne
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
@@ -34,6 +34,8 @@ LONGEST_LINE: Final = 120
 # calls for help before anything.
 ALSO: Final = 0.25
 EMERGENCY_LEADS: Final = 0.35
+# In a conversation a kind that help was told for is so many times as probable as the message alone makes it.
+TOLD: Final = 3.0
 # Signs that say danger without a word.
 _SIGNS: Final = re.compile("[\U0001f52a\U0001f5e1\U0001f52b\U0001fa78\U0001f198]")
 
@@ -122,12 +124,15 @@ class Danger:
         for name in ("with_vector", "by_letters"):
             object.__setattr__(self, name, Thresholds(**self.model.about["thresholds"][name]))
 
-    def hear(self, text: str, vector: Vector | None = None) -> Alarm:
-        """Tell how surely a text tells of danger, and of which kinds; without its vector by the letters alone."""
+    def hear(self, text: str, vector: Vector | None = None, told: Collection[Kind] = ()) -> Alarm:
+        """Tell how surely a text tells of danger, and of which kinds; without its vector by the letters alone.
+
+        `told` are kinds that the person was told help for a moment ago.
+        """
         read = text[:MAX_READ]
-        heard = [self._judged(read, vector), self.phrased(read)]
+        heard = [self._judged(read, vector, told), self.phrased(read)]
         if len(read) > PIECE:
-            heard += [self._judged(piece, None) for piece in pieces(read)]
+            heard += [self._judged(piece, None, told) for piece in pieces(read)]
         level = max(alarm.level for alarm in heard)
         kinds = dict.fromkeys(kind for alarm in sorted(heard, key=lambda one: -one.level) for kind in alarm.kinds)
         return Alarm(level, tuple(kinds)[:MOST_NAMED]) if level else CALM
@@ -158,7 +163,7 @@ class Danger:
         level = max((level for level, _ in found), default=Level.REST)
         return Alarm(level, tuple(dict.fromkeys(Kind(kind) for _, kind in found)))
 
-    def _judged(self, text: str, vector: Vector | None) -> Alarm:
+    def _judged(self, text: str, vector: Vector | None, told: Collection[Kind] = ()) -> Alarm:
         """Hear what the model hears."""
         shares = self.model.shares(text, vector)
         danger = 1 - shares[NONE]
@@ -166,6 +171,9 @@ class Danger:
         level = thresholds.level(danger)
         if not level:
             return CALM
+        if told:
+            weighed = {kind: shares[kind] * (TOLD if kind in told else 1.0) for kind in Kind}
+            shares = {kind: share * danger / sum(weighed.values()) for kind, share in weighed.items()}
         ranked = sorted(Kind, key=lambda kind: -shares[kind])
         held = [kind for kind in ranked if shares[kind] >= ALSO * danger] or ranked[:1]
         if shares[Kind.EMERGENCY] >= EMERGENCY_LEADS * danger:

@@ -1,5 +1,6 @@
 """Danger in a conversation: what is heard now, what was heard before, one gentle question, and help above any other reply."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -17,6 +18,9 @@ HINTS: Final = 3
 # What the gentle question offers, as a reply's options.
 IN_DANGER, SAFE = "in_danger", "safe"
 OPTIONS: Final = (IN_DANGER, SAFE)
+# Replies that shut a door: somebody who may be in danger reads another one below whom to call.
+_SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
+_CLAUSE: Final = re.compile(r"[,.;:!?،。，；！…\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +42,33 @@ class Guard:
             return answered
         text = turn.question or turn.message.text or ""
         whole = turn.message.text if turn.shortened and turn.message.text else text  # what is cut off may be the cry for help
-        alarm = self.danger.phrased(whole)
-        if alarm.level is not Level.SURE:
-            alarm = self._with(past, text, self.danger.hear(whole, self.vector(text, turn.vectors or TurnVectors())))
-        if alarm.level is Level.SURE and not wishes(turn):
-            return self._urgent(alarm, turn.language)
-        return replace(turn, alarm=Alarm(min(alarm.level, Level.LIKELY), alarm.kinds))
+        told = _told(past)
+        now = self.danger.phrased(whole)
+        if now.level is not Level.SURE:
+            now = self.danger.hear(whole, self.vector(text, turn.vectors or TurnVectors()), told)
+        if now.level is Level.SURE and not wishes(turn):
+            return self.urgent(Alarm(now.level, tuple(dict.fromkeys((*now.kinds, *told)))), turn.language)
+        if now.level is Level.SURE:
+            return replace(turn, alarm=Alarm(Level.LIKELY, now.kinds))
+        return replace(turn, alarm=self._with(past, text, now, told))
 
     def above(self, turn: Turn, language: str) -> str:
         """Say whom to call, for above a reply to somebody who is likely in danger."""
         return f"{self.danger.lines(turn.alarm.kinds, language)}\n\n" if turn.alarm.raised else ""
 
-    def asks(self, turn: Turn) -> bool:
-        """Whether the gentle question is due: a hint in a conversation, if it was not asked in what is remembered."""
+    def beside(self, turn: Turn, reply: Reply) -> Reply:
+        """Say something better than a reply that shuts the door on who may be in danger: all of the help where it goes on."""
+        if reply.status not in _SHUT or not turn.alarm.raised:
+            return reply
+        if turn.alarm.level is Level.SURE:
+            return self.urgent(turn.alarm, reply.language)
+        return replace(reply, text=self.texts.say(reply.language, "danger_beside"))
+
+    def asks(self, turn: Turn, reply: Reply | None = None) -> bool:
+        """Whether the gentle question is due: a hint in a conversation, if nothing was asked in what is remembered, nor now."""
         past = recent(turn.past)
+        if reply is not None and reply.options:
+            return False
         return turn.alarm.level is Level.HINT and bool(past) and not any(earlier.options for earlier in past)
 
     @staticmethod
@@ -59,32 +76,31 @@ class Guard:
         """Give what is kept of an alarm, with the reply, as long as its text."""
         return {"danger": [kind.value for kind in alarm.kinds], "level": alarm.level.name.lower()} if alarm.raised else {}
 
-    def _with(self, past: list[Past], text: str, now: Alarm) -> Alarm:
+    def _with(self, past: list[Past], text: str, now: Alarm, told: tuple[Kind, ...]) -> Alarm:
         """Add what was said before: who was in danger a message ago still may be, hints add up, and so do parts of a story.
 
         Of 68 messages of conversations in danger that call for help, 14 were missed without the joined text, 10 with it.
         """
-        if not past or now.level is Level.SURE:
-            return now
         last = past[: HINTS - 1]
-        before = [self.danger.hear(earlier.question) for earlier in last]
-        # What was told stays what it was, until a message surely tells of something else.
-        kinds = tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds))
-        if any(earlier.status is ReplyStatus.URGENT for earlier in last):
-            return Alarm(Level.LIKELY, kinds or (Kind.EMERGENCY,))
-        if now.raised:
+        if told:
+            # What was told stays what it was. Where danger is heard again, it goes on: help is the reply if there is no other.
+            return Alarm(Level.SURE if now.raised else Level.LIKELY, tuple(dict.fromkeys((*now.kinds[: now.raised], *told))))
+        if now.raised or not past:
             return now
         joined = self.danger.hear("\n".join([*(earlier.question for earlier in reversed(last)), text]))
         if joined.raised:
             return Alarm(Level.LIKELY, joined.kinds)
+        before = [self.danger.hear(earlier.question) for earlier in last]
         hinted = sum(alarm.level >= Level.HINT for alarm in (now, *before))
         if now.level and hinted >= HINTS:
-            return Alarm(Level.LIKELY, kinds)
+            return Alarm(Level.LIKELY, tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds)))
         return max(now, joined, key=lambda alarm: alarm.level)
 
     def _answered(self, turn: Turn, past: list[Past]) -> Reply | None:
-        """Take the message for the answer to the gentle question."""
-        recognised = self.wishes.recognise(turn.question, past[0].language, (Wish.YES, Wish.DECLINE))
+        """Take the message for the answer to the gentle question; a yes may say more than that."""
+        language = past[0].language
+        recognised = self.wishes.recognise(turn.question, language, (Wish.YES, Wish.DECLINE))
+        recognised = recognised or self.wishes.recognise(_CLAUSE.split(turn.question, 1)[0], language, (Wish.YES,))
         if recognised is None:
             return None
         wish, language = recognised
@@ -92,8 +108,15 @@ class Guard:
             return Reply(self.texts.say(language, "danger_declined"), ReplyStatus.CALMED, language)
         heard = (self.danger.hear(earlier.question) for earlier in past)
         kinds = tuple(dict.fromkeys(kind for alarm in heard for kind in alarm.kinds))
-        return self._urgent(Alarm(Level.SURE, kinds or (Kind.EMERGENCY,)), language)
+        return self.urgent(Alarm(Level.SURE, kinds or (Kind.EMERGENCY,)), language)
 
-    def _urgent(self, alarm: Alarm, language: str) -> Reply:
+    def urgent(self, alarm: Alarm, language: str) -> Reply:
+        """Make help the whole reply."""
         said = self.danger.reply(alarm.kinds, language)
         return Reply(said, ReplyStatus.URGENT, language, trace=self.trace(alarm))
+
+
+def _told(past: list[Past]) -> tuple[Kind, ...]:
+    """Give the kinds that help was the reply for, in the last messages."""
+    urgent = next((earlier for earlier in past[: HINTS - 1] if earlier.status is ReplyStatus.URGENT), None)
+    return tuple(map(Kind, urgent.danger)) if urgent else ()

@@ -20,6 +20,7 @@ spoken as (
                'language', turns.language,
                'citations', turns.citations,
                'options', turns.trace -> 'options',
+               'danger', turns.trace -> 'danger',
                'age', extract(epoch from clock_timestamp() - turns.created_at)::float
            ) as said,
            turns.created_at
