@@ -15,7 +15,14 @@ from clara.conversation.texts import LANGUAGES, Texts, read_texts
 HINT = Alarm(Level.HINT, (Kind.SUICIDE,))
 LIKELY = Alarm(Level.LIKELY, (Kind.SUICIDE,))
 SURE = Alarm(Level.SURE, (Kind.VIOLENCE,))
-HEARD = {"calm": CALM, "hint": HINT, "likely": LIKELY, "sure": SURE}
+HEARD = {
+    "calm": CALM,
+    "hint": HINT,
+    "likely": LIKELY,
+    "sure": SURE,
+    "likely\nlikely": Alarm(Level.LIKELY, (Kind.TRAFFICKING,)),
+    "part\nhint": LIKELY,
+}
 
 
 class Scripted(Danger):
@@ -113,6 +120,13 @@ def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
     reply = guard.watch(turn("sure", replace(before, danger=("minor",))))
     assert isinstance(reply, Reply)
     assert reply.trace["danger"] == ["violence", "minor"]
+
+
+def test_a_message_is_read_with_what_was_said_before(guard: Guard) -> None:
+    """The story says what kind it is, and may say it where no message does."""
+    assert heard(guard, "likely", said("likely")).kinds == (Kind.TRAFFICKING, Kind.SUICIDE)
+    assert heard(guard, "hint", said("part")) == LIKELY
+    assert heard(guard, "hint", said("calm", age=4_000)) == HINT
 
 
 @pytest.mark.parametrize("status", [ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE])

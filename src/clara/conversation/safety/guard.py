@@ -8,7 +8,7 @@ from typing import Any, Final
 from clara.conversation.dialogue.following import recent
 from clara.conversation.message import Past, Reply, ReplyStatus, Turn
 from clara.conversation.people.wishes import Wish, Wishes
-from clara.conversation.safety.danger import Alarm, Danger, Kind, Level
+from clara.conversation.safety.danger import CALM, Alarm, Danger, Kind, Level
 from clara.conversation.texts import Texts
 from clara.retrieval.classifier import VectorOf, by_letters
 from clara.retrieval.turn_vectors import TurnVectors
@@ -42,15 +42,14 @@ class Guard:
             return answered
         text = turn.question or turn.message.text or ""
         whole = turn.message.text if turn.shortened and turn.message.text else text  # what is cut off may be the cry for help
-        told = _told(past)
+        vectors = turn.vectors or TurnVectors()
         now = self.danger.phrased(whole)
         if now.level is not Level.SURE:
-            now = self.danger.hear(whole, self.vector(text, turn.vectors or TurnVectors()), told)
+            now = self.danger.hear(whole, self.vector(text, vectors))
+        alarm = self._with(past[: HINTS - 1], text, now, vectors)
         if now.level is Level.SURE and not wishes(turn):
-            return self.urgent(Alarm(now.level, tuple(dict.fromkeys((*now.kinds, *told)))), turn.language)
-        if now.level is Level.SURE:
-            return replace(turn, alarm=Alarm(Level.LIKELY, now.kinds))
-        return replace(turn, alarm=self._with(past, text, now, told))
+            return self.urgent(alarm, turn.language)
+        return replace(turn, alarm=Alarm(Level.LIKELY, alarm.kinds) if now.level is Level.SURE else alarm)
 
     def above(self, turn: Turn, language: str) -> str:
         """Say whom to call, for above a reply to somebody who is likely in danger."""
@@ -76,23 +75,26 @@ class Guard:
         """Give what is kept of an alarm, with the reply, as long as its text."""
         return {"danger": [kind.value for kind in alarm.kinds], "level": alarm.level.name.lower()} if alarm.raised else {}
 
-    def _with(self, past: list[Past], text: str, now: Alarm, told: tuple[Kind, ...]) -> Alarm:
+    def _with(self, last: list[Past], text: str, now: Alarm, vectors: TurnVectors) -> Alarm:
         """Add what was said before: who was in danger a message ago still may be, hints add up, and so do parts of a story.
 
-        Of 68 messages of conversations in danger that call for help, 14 were missed without the joined text, 10 with it.
+        Read with what was said before, 107 of 126 messages of conversations in danger got the right help first; alone, 83.
         """
-        last = past[: HINTS - 1]
-        if told:
-            # What was told stays what it was. Where danger is heard again, it goes on: help is the reply if there is no other.
-            return Alarm(Level.SURE if now.raised else Level.LIKELY, tuple(dict.fromkeys((*now.kinds[: now.raised], *told))))
-        if now.raised or not past:
+        if not last:
             return now
-        joined = self.danger.hear("\n".join([*(earlier.question for earlier in reversed(last)), text]))
-        if joined.raised:
-            return Alarm(Level.LIKELY, joined.kinds)
+        told = tuple(dict.fromkeys(Kind(kind) for earlier in last for kind in earlier.danger))
+        lasting = any(earlier.status is ReplyStatus.URGENT for earlier in last)
+        story = "\n".join([*(earlier.question for earlier in reversed(last)), text])
+        joined = CALM
+        if now.raised or self.danger.hear(story).raised:
+            joined = self.danger.hear(story, self.vector(story, vectors), told)
+        kinds = tuple(dict.fromkeys((*(joined.kinds * joined.raised), *(now.kinds * now.raised), *(told * lasting))))
+        if lasting:  # where danger is heard again it goes on: help is the reply if there is no other
+            return Alarm(Level.SURE if now.raised else Level.LIKELY, kinds or (Kind.EMERGENCY,))
+        if now.raised or joined.raised:
+            return Alarm(max(now.level, Level.LIKELY), kinds)
         before = [self.danger.hear(earlier.question) for earlier in last]
-        hinted = sum(alarm.level >= Level.HINT for alarm in (now, *before))
-        if now.level and hinted >= HINTS:
+        if now.level and sum(alarm.level >= Level.HINT for alarm in (now, *before)) >= HINTS:
             return Alarm(Level.LIKELY, tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds)))
         return max(now, joined, key=lambda alarm: alarm.level)
 
@@ -114,9 +116,3 @@ class Guard:
         """Make help the whole reply."""
         said = self.danger.reply(alarm.kinds, language)
         return Reply(said, ReplyStatus.URGENT, language, trace=self.trace(alarm))
-
-
-def _told(past: list[Past]) -> tuple[Kind, ...]:
-    """Give the kinds that help was the reply for, in the last messages."""
-    urgent = next((earlier for earlier in past[: HINTS - 1] if earlier.status is ReplyStatus.URGENT), None)
-    return tuple(map(Kind, urgent.danger)) if urgent else ()
