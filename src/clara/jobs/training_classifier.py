@@ -16,11 +16,16 @@ from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What the two models see of each text: `by_name` has "full" (vector and n-grams) and "grams" (n-grams alone)."""
+    """What the two models see of each text: `by_name` has "full" (vector and n-grams) and "grams" (n-grams alone).
+
+    `embedding` and `letters` are how many times greater the two parts are than the classifier sees them.
+    """
 
     rarity: Floats
     mean: Floats
     by_name: Mapping[str, csr_matrix]
+    embedding: float
+    letters: float
 
 
 def digest_of(examples: Sequence[tuple[str, str]]) -> str:
@@ -28,12 +33,17 @@ def digest_of(examples: Sequence[tuple[str, str]]) -> str:
     return hashlib.sha256("\n".join(sorted(f"{kind}\t{text}" for text, kind in examples)).encode()).hexdigest()
 
 
-def features_of(texts: Sequence[str], vectors: Floats) -> Features:
-    """Give what the models see of texts with these vectors, one row each."""
+def features_of(texts: Sequence[str], vectors: Floats, embedding: float = 1.0, letters: float = 1.0) -> Features:
+    """Give what the models see of texts with these vectors, one row each.
+
+    Above 1, `embedding` and `letters` loosen the penalty on the weights of their part; below 1 they tighten it.
+    """
     rarity, mean = rarity_of(texts), vectors.mean(0)
-    counted = rows_of(texts, rarity)
-    full = hstack([csr_matrix((vectors - mean) * np.float32(EMBEDDING_WEIGHT)), counted]).tocsr()
-    return Features(rarity, mean, {"full": full, "grams": counted})
+    counted = rows_of(texts, rarity) * np.float32(letters)
+    centred = (vectors - mean) * np.float32(EMBEDDING_WEIGHT * embedding)
+    return Features(
+        rarity, mean, {"full": hstack([csr_matrix(centred), counted]).tocsr(), "grams": counted}, embedding, letters
+    )
 
 
 def train(examples: Sequence[tuple[str, str]], features: Features, embedder: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -44,9 +54,9 @@ def train(examples: Sequence[tuple[str, str]], features: Features, embedder: str
         click.echo(f"fitting kinds ({name}) on {len(examples)} examples ...", err=True)
         classes, weights, arrays[f"{name}_bias"] = fit(rows, [kind for _, kind in examples])
         cut = weights.shape[0] - BUCKETS
-        arrays[f"{name}_buckets"] = weights[cut:]
+        arrays[f"{name}_buckets"] = weights[cut:] * np.float32(features.letters)
         if cut:
-            arrays[f"{name}_embedding"] = weights[:cut]
+            arrays[f"{name}_embedding"] = weights[:cut] * np.float32(features.embedding)
     about = {
         "classes": classes,
         "embedder": embedder,

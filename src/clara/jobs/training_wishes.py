@@ -20,7 +20,7 @@ from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
-MISTAKEN: Final = (0.07, 0.002)
+MISTAKEN: Final = (0.045, 0.002)
 # Of the examples of danger, every sixth is one of no wish: stories, insults, orders, talk.
 EVERY_OTHER: Final = 6
 

@@ -94,13 +94,13 @@ class Rights:
     def ask(self, turn: Turn) -> Turn | Reply:
         """Ask back where the model hears a wish to be forgotten that no phrase says.
 
-        Nobody is asked twice in a row, and who may be in danger, or hints at it, only where it is plain.
+        Nobody is asked twice in a row, and who may be in danger only where it is plain.
         """
         asked = bool(turn.past) and asks_to_forget(turn.past[0].options)
         if not turn.question or len(turn.question) > LONGEST or asked:
             return turn
         share, least = self._heard(turn)
-        return self._asked(turn.language, GUESSED) if share >= (max(least, PLAIN) if turn.alarm.level else least) else turn
+        return self._asked(turn.language, GUESSED) if share >= (max(least, PLAIN) if turn.alarm.raised else least) else turn
 
     def plainly(self, turn: Turn) -> bool:
         """Whether the model plainly hears a wish to be forgotten: then help stands above the question."""
