@@ -15,14 +15,14 @@ def records(data: bytes) -> list[bytes]:
 
 
 def test_every_cut_leaves_the_frames_before_it():
-    """At whatever byte a file ends, the records before it are read, and the rest is known as torn."""
+    """At whatever byte a file ends, the records before it are read, and the rest is one stretch without a record."""
     ends = [len(b"".join(FRAMES[: number + 1])) for number in range(len(FRAMES))]
     for cut in range(len(WHOLE) + 1):
         parts = list(stretches(WHOLE[:cut]))
         whole = [part for part in parts if part.record is not None]
         assert [part.record for part in whole] == RECORDS[: sum(end <= cut for end in ends)]
-        assert [(part.start, part.end, part.torn) for part in parts[len(whole) :]] == (
-            [] if cut in {0, *ends} else [(whole[-1].end if whole else 0, cut, True)]
+        assert [(part.start, part.end) for part in parts[len(whole) :]] == (
+            [] if cut in {0, *ends} else [(whole[-1].end if whole else 0, cut)]
         )
 
 

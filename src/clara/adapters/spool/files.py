@@ -88,7 +88,7 @@ def make_file(path: Path, fsync: Fsync) -> SpoolFile | None:
 
 
 def adopt_file(path: Path) -> SpoolFile | None:
-    """Take over the file of a dead process, without its torn end; None when its process lives. Raises OSError."""
+    """Take over the file of a dead process; None when its process lives. Raises OSError."""
     descriptor = os.open(path, os.O_RDWR | _FLAGS)
     try:
         if not _locked(descriptor):
@@ -98,8 +98,7 @@ def adopt_file(path: Path) -> SpoolFile | None:
     except OSError:
         os.close(descriptor)
         raise
-    # The torn end is not cut off here: that would make the file look young, and the next one to adopt it goes by age.
-    end = 0 if not parts else parts[-1].start if parts[-1].torn else parts[-1].end
+    end = parts[-1].end if parts else 0
     return SpoolFile(path, descriptor, end=end, safe=end, count=sum(part.record is not None for part in parts))
 
 

@@ -13,15 +13,11 @@ _HEADER: Final = struct.Struct(">4sII")  # magic, length of the record, checksum
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The bytes from `start` up to `end`: a frame with its record, or without one what cannot be read.
-
-    `torn` is set when the bytes end in the middle of a frame that may have been good until there.
-    """
+    """The bytes from `start` up to `end`: a frame with its record, or without one what cannot be read."""
 
     start: int
     end: int
     record: bytes | None
-    torn: bool = False
 
 
 def framed(record: bytes) -> bytes:
@@ -38,7 +34,7 @@ def stretches(data: bytes) -> Iterator[Stretch]:
             yield Stretch(at, end, data[at + _HEADER.size : end])
         else:
             end = _next_frame(data, at + 1)
-            yield Stretch(at, end, None, end == len(data) and _is_torn(data[at:]))
+            yield Stretch(at, end, None)
         at = end
 
 
@@ -65,11 +61,3 @@ def _next_frame(data: bytes, at: int) -> int:
             return at
         at += 1
     return len(data)
-
-
-def _is_torn(rest: bytes) -> bool:
-    """Whether the bytes can be the beginning of a frame."""
-    if len(rest) < _HEADER.size:
-        return MAGIC.startswith(rest[: len(MAGIC)])
-    magic, length, _ = _HEADER.unpack_from(rest)
-    return bool(magic == MAGIC and _HEADER.size + length > len(rest))
