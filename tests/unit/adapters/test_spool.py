@@ -114,6 +114,52 @@ def test_threads_share_an_fsync(tmp_path: Path):
     assert sorted(drained(spool)) == [*numbered(5), b"first", b"second"]
 
 
+def test_nobody_waits_for_a_second_fsync(tmp_path: Path):
+    """Of those who come while one is under way all go with the next: thirty-two threads need far fewer than every fourth."""
+    synced, pause = [], Event()
+
+    def fsync(descriptor: int) -> None:
+        synced.append(descriptor)
+        pause.wait(0.005)
+
+    spool = FileSpool(tmp_path, PLENTY, fsync)
+
+    def write(_thread: int) -> None:
+        for record in numbered(20):
+            spool.append(record)
+
+    with ThreadPoolExecutor(32) as pool:
+        list(pool.map(write, range(32)))
+    assert len(synced) < 32 * 20 / 8
+
+
+def test_closing_waits_for_those_who_write(tmp_path: Path):
+    """Who has written before it was closed is kept, also when its fsync has not begun yet."""
+    begun, release = Event(), Event()
+
+    def fsync(descriptor: int) -> None:
+        begun.set()
+        assert release.wait(20)
+
+    release.set()
+    spool = FileSpool(tmp_path, PLENTY, fsync)
+    spool.append(b"first")
+    begun.clear()
+    release.clear()
+    with ThreadPoolExecutor(4) as pool:
+        writing = [pool.submit(spool.append, b"second")]
+        assert begun.wait(20)
+        writing += [pool.submit(spool.append, record) for record in numbered(2)]
+        until(lambda: spool._batch.count == 2)
+        closing = pool.submit(spool.close)
+        until(lambda: spool._closed)
+        assert not closing.done()
+        release.set()
+        for future in (*writing, closing):
+            future.result(20)
+    assert sorted(drained(FileSpool(tmp_path, PLENTY))) == [*numbered(2), b"first", b"second"]
+
+
 def test_it_holds_no_more_than_it_may(tmp_path: Path):
     """At the limit nothing more is taken; when it was drained there is room again. What was adopted counts as well."""
     room = 5 * len(framed(b"000000"))

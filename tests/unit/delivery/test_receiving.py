@@ -606,10 +606,11 @@ def test_order_is_kept_while_the_store_comes_and_goes(store: Store, tmp_path: Pa
     receiving = SpoolingInbox(store, store, spool, SEALER, spool.set_aside, Timing(patience=0.02))
     drainer(receiving, store.probe)
     chance, senders, each = random.Random(seed), range(6), 150
-    done, flaps, refused = Event(), 0, []
+    done, flapped, flaps, refused = Event(), Event(), 0, []
 
     def write(sender: int) -> None:
         for number in range(each):
+            assert number < each // 2 or flapped.wait(60)
             refused.extend([] if receiving.accept(message(number, sender)) else [(sender, number)])
 
     threads = [Thread(target=write, args=[sender]) for sender in senders]
@@ -619,6 +620,8 @@ def test_order_is_kept_while_the_store_comes_and_goes(store: Store, tmp_path: Pa
         store.away = chance.random() < 0.4
         (store.open.clear if chance.random() < 0.3 else store.open.set)()
         flaps += 1
+        if flaps > 3:
+            flapped.set()
         done.wait(chance.random() * 0.03)
     store.away = False
     store.open.set()
@@ -626,7 +629,6 @@ def test_order_is_kept_while_the_store_comes_and_goes(store: Store, tmp_path: Pa
     for sender in senders:
         mine = [sid for sid in store.sids if sid.startswith(f"SM{sender}-")]
         assert mine == [message(number, sender).sid for number in range(each)]
-    assert flaps > 3
     receiving.close()
     until(lambda: not receiving._spooling)
     spool.close()
