@@ -46,7 +46,7 @@ intent: .venv/.dev ## Train the models of intents, topics, danger and wishes ane
 	@$(BIN)/python -m clara.jobs.training_wishes
 
 ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
-	@$(BIN)/python -m clara.jobs.ablating --data $(DATA)
+	@$(BIN)/python -m clara_lab.ablation --data $(DATA)
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
 	@$(BIN)/python -m clara.jobs.bench
@@ -64,7 +64,7 @@ soak: .venv/.dev ## 20 questions a second for 20 minutes, watching memory
 	@$(BIN)/python -m tests.faults.load --soak 20 --questions 20
 
 lock: ## Renew the pinned dependencies (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra train --extra bench --extra code -o requirements-dev.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra lab --extra code -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
 
 clean: ## Remove the virtual environment and every cache (keeps the database)

@@ -12,10 +12,10 @@ from tests.integration.wired import WordEmbedder, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.bootstrap import Lazily, Services
-from clara.evaluation.benchmark import Benchmark, BenchmarkError, read_benchmark
-from clara.jobs.ablating import Variant, load, main, measure, read_variants
-from clara.jobs.ablation_report import Row, markdown, plot
 from clara.settings import child_environment, resources
+from clara_lab.ablation import Variant, load, main, measure, read_variants
+from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.benchmark import Benchmark, BenchmarkError, read_benchmark
 
 ABOUT = """
 profile = "encyclopedia"
@@ -162,7 +162,7 @@ def test_unknown_names(tmp_path: Path, options: list[str], said: str) -> None:
 def test_missing_data_is_said_before_anything_runs(tmp_path: Path) -> None:
     """The folder, each file that it lacks and the remedy are named, with exit code 2; no database was started for it."""
     home, out = tmp_path / "home", tmp_path / "out"
-    command = [sys.executable, "-m", "clara.jobs.ablating", "--data", str(tmp_path / "data"), "--out", str(out)]
+    command = [sys.executable, "-m", "clara_lab.ablation", "--data", str(tmp_path / "data"), "--out", str(out)]
     environment = child_environment(CLARA_HOME=str(home))
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 2

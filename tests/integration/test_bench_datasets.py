@@ -17,11 +17,11 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pyarrow.fs import S3FileSystem
 
-from clara.adapters.parquet.places import FILES, ObjectStore, Place
-from clara.adapters.parquet.reading import read_folder, read_store
-from clara.adapters.parquet.writing import write
-from clara.evaluation.bench.assembling import assemble
-from clara.evaluation.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.bench.assembling import assemble
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.parquet.places import FILES, ObjectStore, Place
+from clara_lab.parquet.reading import read_folder, read_store
+from clara_lab.parquet.writing import write
 
 N = 3000  # more rows than one batch
 DATA = assemble(

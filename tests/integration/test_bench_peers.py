@@ -11,17 +11,17 @@ import psycopg
 import pytest
 from tests.integration.wired import CommandLine, WordEmbedder
 
-from clara.adapters.postgres.borrowed import borrowed_database
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
-from clara.evaluation.bench.peers import Outcome, PeerSetting
-from clara.evaluation.bench.peers_report import Table
-from clara.evaluation.bench.plan import planned
-from clara.jobs.benching.contenders import PEERS, Contender
-from clara.jobs.benching.contending import Bounds, outcome_of
-from clara.jobs.benching.peer import Work, write_work
-from clara.jobs.benching.peering import DATABASE, ENVIRONMENTS, Manner, compare_peers
-from clara.jobs.benching.reading import read_source
+from clara_lab.bench.peers import Outcome, PeerSetting
+from clara_lab.bench.peers_report import Table
+from clara_lab.bench.plan import planned
+from clara_lab.borrowed import borrowed_database
+from clara_lab.runner.contenders import PEERS, Contender
+from clara_lab.runner.contending import Bounds, outcome_of
+from clara_lab.runner.peer import Work, write_work
+from clara_lab.runner.peering import DATABASE, ENVIRONMENTS, Manner, compare_peers
+from clara_lab.runner.reading import read_source
 
 TOWNS = ("Almansa", "Baeza", "Calahorra", "Denia", "Estepona", "Fraga", "Guadix", "Huesca", "Igualada", "Jaca", "Lorca", "Mula")
 PLAIN = PEERS[0]
@@ -122,7 +122,7 @@ def test_a_peer_that_is_not_installed_is_a_row_with_the_command(run: Callable[..
 
 def test_a_peer_that_fails_is_a_row_with_its_last_line(run: Callable[..., Outcome], tmp_path: Path) -> None:
     """What a process says last is the reason; all that it said is in its log."""
-    outcome = run(replace(PLAIN, name="broken", target="clara.adapters.peers.plain:Nobody"))
+    outcome = run(replace(PLAIN, name="broken", target="clara_lab.peers.plain:Nobody"))
     assert "AttributeError" in outcome.failure
     assert "Traceback" in (tmp_path / "peers-broken.log").read_text("utf-8")
     assert "peers-broken.log" in outcome.remedy
@@ -138,7 +138,7 @@ def test_a_peer_that_takes_too_long_is_ended(run: Callable[..., Outcome]) -> Non
 def test_what_one_left_is_not_taken_for_another(run: Callable[..., Outcome]) -> None:
     """After one that was measured, one that fails has no figures."""
     assert run(PLAIN).timed is not None
-    assert run(replace(PLAIN, target="clara.adapters.peers.plain:Nobody")).timed is None
+    assert run(replace(PLAIN, target="clara_lab.peers.plain:Nobody")).timed is None
 
 
 def test_the_database_of_a_peer_is_gone_afterwards(empty_url: str) -> None:
@@ -172,7 +172,7 @@ def test_an_unknown_peer_is_refused_on_the_command_line(empty_url: str, data: Pa
     """A misspelt name ends with 2 and the names there are, before anything is embedded."""
     env = tmp_path / "run.env"
     env.write_text(f"BENCH_DATA={data}\nGENERATION_ENABLED=false\n", "utf-8")
-    line = CommandLine(empty_url)
+    line = CommandLine(empty_url, "clara_lab.cli")
     done = line("bench", "peers", "--env", env, "--only", "nobody", "--out", tmp_path / "out")
     line.close()
     assert done.code == 2

@@ -17,13 +17,13 @@ from clara.adapters.scripted.gemini_speech import quote
 from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
-from clara.evaluation.bench.events import read_events
-from clara.evaluation.bench.plan import Plan, planned
-from clara.evaluation.bench.record import QuestionRecord, ResumeError, RunRecord
-from clara.evaluation.bench.serialising import read_run
-from clara.jobs.benching.running import EVENTS, Output, run
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
 from clara.settings import child_environment
+from clara_lab.bench.events import read_events
+from clara_lab.bench.plan import Plan, planned
+from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
+from clara_lab.bench.serialising import read_run
+from clara_lab.runner.running import EVENTS, Output, run
 
 TOWNS = (
     "Almansa",
@@ -257,7 +257,7 @@ def test_a_run_that_was_killed_is_taken_up(
     out = tmp_path / "out"
     values = served(models, LLM_MODEL_NAME="chat", BENCH_DATA=str(data), NIM_MAX_CONCURRENT_REQUESTS=2, JUDGE_ENABLED=False)
     environment = child_environment(RAG_DB_URL=empty_url, **{name: str(value) for name, value in values.items()})
-    command = [sys.executable, "-m", "clara", "bench", "run", "--out", str(out)]
+    command = [sys.executable, "-m", "clara_lab", "bench", "run", "--out", str(out)]
     writing = count(1)
 
     def write(instruction: str, page: str) -> str:
@@ -276,7 +276,7 @@ def test_a_run_that_was_killed_is_taken_up(
     done = {record.question.id for record in read_events(log).results()}
     assert 16 <= len(done) < 64
     models.requests.clear()
-    line = CommandLine(empty_url, **{name: str(value) for name, value in values.items()})
+    line = CommandLine(empty_url, "clara_lab.cli", **{name: str(value) for name, value in values.items()})
     ran = line("bench", "run", "--out", out, "--resume", log.name.removesuffix(EVENTS))
     line.close()
     assert ran.code == 0, ran

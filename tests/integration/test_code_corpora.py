@@ -12,9 +12,7 @@ from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder, databas
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.bootstrap import Lazily, Services
 from clara.bootstrap.policies import Policy, by_policy, subject_of
-from clara.evaluation.benchmark import BenchmarkError
 from clara.ingestion.journey import Report
-from clara.jobs.code_search import Wanted, measure, missed, read_questions, table
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
 from clara.jobs.corpora import table as corpora
 from clara.jobs.searching import Asking, search
@@ -24,6 +22,8 @@ from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.relevance import E5, Relevance, grade
 from clara.retrieval.rewriting import rewrites
 from clara.retrieval.vocabulary import Vocabulary
+from clara_lab.benchmark import BenchmarkError
+from clara_lab.code_search import Wanted, measure, missed, read_questions, table
 
 CODE = Path(__file__).parents[1] / "data" / "code"
 LIMIT = 10

@@ -26,7 +26,7 @@ EMBEDDER = Lazily(LocalEmbedder)
 SHELL = """
 import json, sys
 from click.testing import CliRunner
-from clara.cli import cli
+from {module} import cli
 for line in sys.stdin:
     done = CliRunner().invoke(cli, json.loads(line))
     raised = done.exception if not isinstance(done.exception, SystemExit) else None
@@ -88,11 +88,11 @@ class Ran:
 
 
 class CommandLine:
-    """The command line in a process of its own, on one database."""
+    """The command line in a process of its own, on one database; `module` holds its `cli`."""
 
-    def __init__(self, url: str, **environment: str) -> None:
+    def __init__(self, url: str, module: str = "clara.cli", **environment: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SHELL],
+            [sys.executable, "-c", SHELL.replace("{module}", module)],
             env=child_environment(RAG_DB_URL=url, CLARA_CHANNEL="local", **environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

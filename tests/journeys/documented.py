@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from clara.cli import cli
+from clara_lab.cli import cli as laboratory
 
 ROOT: Final = Path(__file__).parents[2]
 FENCE: Final = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
@@ -177,6 +178,8 @@ def _python_fault(words: list[str]) -> str | None:
         return None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
     if PLACEHOLDER.search(words[1]):
         return None
+    if words[1] == "clara_lab":
+        return _clara_fault(laboratory, words[2:])
     source = _source(words[1])
     if source is None:
         return f"there is no module {words[1]}"

@@ -22,7 +22,7 @@ Shell = Callable[..., Ran]
 @pytest.fixture
 def shell(empty_url: str, services_on: Callable[..., Services]) -> Iterator[Shell]:
     services_on(empty_url).migrate()
-    line = CommandLine(empty_url)
+    line = CommandLine(empty_url, "clara_lab.cli")
 
     def clara(*arguments: object) -> Ran:
         ran = line("bench", *arguments)
@@ -94,7 +94,7 @@ def test_data_on_storage_and_models_elsewhere(
         "MTEB_DATASET_NAME": "towns",
     }
     values = {**served(models), **minio, "XDG_CACHE_HOME": tmp_path / "cache"}
-    line = CommandLine(empty_url, **{name: str(value) for name, value in values.items()})
+    line = CommandLine(empty_url, "clara_lab.cli", **{name: str(value) for name, value in values.items()})
     packed = line("bench", "pack", source, f"s3://{store.bucket}/sets/towns")
     assert packed.code == 0, packed
     assert "the-secret-key" not in packed.out + packed.err
@@ -104,7 +104,9 @@ def test_data_on_storage_and_models_elsewhere(
     assert (run["data"]["documents"], run["data"]["origin"]["copy"]) == (12, "fetched")
     assert {"chat", "embedding", "models"} == set(run["totals"]["requests"])
     line.close()
-    line = CommandLine(empty_url, **{name: str(value) for name, value in {**values, "MINIO_BUCKET_NAME": "none"}.items()})
+    line = CommandLine(
+        empty_url, "clara_lab.cli", **{name: str(value) for name, value in {**values, "MINIO_BUCKET_NAME": "none"}.items()}
+    )
     missing = line("bench", "run", "--out", tmp_path / "out")
     line.close()
     assert (missing.code, "MINIO_BUCKET_NAME" in missing.err) == (2, True), missing
@@ -129,7 +131,7 @@ def test_what_cannot_run_says_why(shell: Shell, source: Path, tmp_path: Path, va
 
 def test_files_that_are_none(shell: Shell, source: Path, tmp_path: Path) -> None:
     """A configuration that is not there, one that is no TOML, a run that is none, and a run that was never begun."""
-    assert "clara bench variables" in shell("run", "--env", tmp_path / "none.env").err
+    assert "python -m clara_lab bench variables" in shell("run", "--env", tmp_path / "none.env").err
     (tmp_path / "run.toml").write_text("RETRIEVAL_K = \n")
     assert shell("run", "--env", tmp_path / "run.toml").code == 2
     (tmp_path / "list.toml").write_text("RETRIEVAL_K = [1]\nBENCH_DATA = 3\n")

@@ -30,7 +30,7 @@ ONLY_PARSED: Final = {
     "openssl": "needs the operator's key",
     "printf": "needs the operator's key",
     "jq": "a program of others on a file of the reader's",
-    "python": "modules that serve, kill or measure for minutes; tests of their own run them",
+    "python": "modules that serve, kill or measure for minutes, or need a data set; tests of their own run them",
     "clara up": "serves until it is stopped; tests/journeys/test_processes.py",
     "clara web": "serves until it is stopped; tests/journeys/test_processes.py",
     "clara worker": "works until it is stopped; tests/journeys/test_processes.py",
@@ -54,7 +54,6 @@ ONLY_PARSED: Final = {
     "clara corpus drop law": "needs the law",
     "clara index recall handbook": "needs the reader's corpus",
     "clara search --corpus handbook": "needs the reader's corpus",
-    "clara bench": "needs a data set; tests/journeys/test_bench_from_a_shell.py runs it on a small one",
     "clara eval": "judges for minutes; `make eval`",
     "clara ask --as-of": "copies all that is served; tests/integration",
     "clara audit": "tests of the record of acts",
@@ -177,7 +176,8 @@ def test_a_command_that_is_not_there_is_noticed() -> None:
     """A group, a command, an option, a choice, a target, a variable, a module and an argument too many."""
     wrong = (
         "clara indexes recall", "clara index recal", "clara index recall --corpus NAME", "clara eval --tier best",
-        "make bench-all", "make load SLOW=1", "python -m clara.jobs.nothing", "python -m tests.faults.load --never",
+        "make bench-all", "make load SLOW=1", "python -m clara_lab.nothing", "python -m clara_lab benches",
+        "python -m tests.faults.load --never",
         "clara knowledge show imv tie", "RAG_DB_URL=x .venv/bin/clara seek a | cat", "python scripts/run.py",
     )  # fmt: skip
     assert [text for text in wrong if fault_of(Line("", text)) is None] == []

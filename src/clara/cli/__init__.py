@@ -5,7 +5,6 @@ import click
 from clara import __version__
 from clara.cli.asking import ask, examples, search
 from clara.cli.auditing import audit
-from clara.cli.benching import bench
 from clara.cli.delivering import delivery
 from clara.cli.engine import cache, corpus, explain
 from clara.cli.evaluating import evaluation
@@ -31,7 +30,7 @@ def cli() -> None:
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
     stand_in, sign, scheduled, boe, drift, review, publish, ingest_worker,
-    bench, audit,
+    audit,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)

@@ -55,8 +55,8 @@ def staying(*, attached: bool) -> Iterator["Services"]:
 
 
 @contextmanager
-def running() -> Iterator[None]:
-    """Turn the errors that people can mend into one message and exit code 2."""
+def running(also: "Callable[[], tuple[type[Exception], ...]]" = tuple) -> Iterator[None]:
+    """Turn the errors that people can mend, and those that `also` names, into one message and exit code 2."""
     from clara.logs import configure_logs
 
     configure_logs()
@@ -64,7 +64,7 @@ def running() -> Iterator[None]:
         yield
     except (SystemExit, KeyboardInterrupt):
         raise
-    except _mendable() as error:
+    except (*_mendable(), *also()) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(COULD_NOT_RUN)
 

@@ -10,16 +10,11 @@ from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError
 from clara.adapters.postgres.spaces import NameTakenError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
-from clara.evaluation.bench.dataset import BenchDataError
-from clara.evaluation.bench.plan import PlanError
-from clara.evaluation.bench.record import IncomparableRunsError, ResumeError
-from clara.evaluation.bench.serialising import RunUnreadableError
 from clara.ingestion.chunking import ChunkingError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.programs import UnreadableProgramsError
 from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.batches import BatchError
-from clara.jobs.benching.contenders import UnknownPeerError
 from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivering import UnknownMessageError
@@ -35,7 +30,6 @@ from clara.jobs.reviewing import MissingReasonError
 from clara.jobs.watching import WatchError
 from clara.knowledge.faults import DataError
 from clara.knowledge.law.norm import UnreadableNormError
-from clara.retrieval.chat import ChatUnavailableError
 from clara.retrieval.counters import MetricsUnavailableError
 from clara.retrieval.memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
@@ -68,7 +62,6 @@ MENDABLE = (
     TokenCounterUnavailableError,
     UnknownCorpusError,
     UnknownCorrectionError,
-    UnknownPeerError,
     UnreadableDocumentsError,
     UnreadableProgramsError,
     VocabularyError,
@@ -88,12 +81,6 @@ MENDABLE = (
     UnsuitableServerError,
     WatchError,
     AlertNotTakenError,
-    BenchDataError,
-    IncomparableRunsError,
-    ChatUnavailableError,
-    PlanError,
-    ResumeError,
-    RunUnreadableError,
     DecidedFindingError,
     MissingReasonError,
     UnknownFindingError,

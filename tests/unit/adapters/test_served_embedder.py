@@ -7,9 +7,9 @@ import pytest
 
 from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.adapters.scripted.openai_faults import lasting_faults, refused
-from clara.adapters.served.embedder import EmbeddingManner, ServedEmbedder
-from clara.adapters.served.transport import Limits, ServedEndpoint, ServedTransport
 from clara.retrieval.ports import EmbedderUnavailableError
+from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
 
 TEXTS = [f"text number {number}" for number in range(12)]
 

@@ -19,10 +19,10 @@ from clara.adapters.scripted.openai_faults import (
     said,
     slow_faults,
 )
-from clara.adapters.served.chat import ServedChat
-from clara.adapters.served.transport import Limits, ServedEndpoint, ServedTransport
-from clara.adapters.served.usage import RequestEvent, Usage
-from clara.retrieval.chat import ChatPrompt, ChatUnavailableError
+from clara_lab.chat import ChatPrompt, ChatUnavailableError
+from clara_lab.served.chat import ServedChat
+from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.usage import RequestEvent, Usage
 
 ASKED = ChatPrompt("Repeat.", "secreto")
 ANSWER = "«secreto»"

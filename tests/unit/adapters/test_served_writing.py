@@ -8,15 +8,15 @@ import pytest
 
 from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.adapters.scripted.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
-from clara.adapters.served.chat import ServedChat
-from clara.adapters.served.embedder import EmbeddingManner, ServedEmbedder
-from clara.adapters.served.transport import Limits, ServedEndpoint, ServedTransport
-from clara.evaluation.bench.dataset import BenchDocument, BenchQuestion
-from clara.evaluation.bench.judging import UNREADABLE, Judge
-from clara.evaluation.bench.prompting import context_of
-from clara.evaluation.bench.record import Measured
-from clara.evaluation.bench.similarity import semantic_similarities
-from clara.evaluation.bench.writing import ModelWriter, Written
+from clara_lab.bench.dataset import BenchDocument, BenchQuestion
+from clara_lab.bench.judging import UNREADABLE, Judge
+from clara_lab.bench.prompting import context_of
+from clara_lab.bench.record import Measured
+from clara_lab.bench.similarity import semantic_similarities
+from clara_lab.bench.writing import ModelWriter, Written
+from clara_lab.served.chat import ServedChat
+from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey from nectar.")

@@ -3,8 +3,8 @@
 import random
 from dataclasses import replace
 
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
 
 TYPES = ("bridge", "comparison")
 LEVELS = ("easy", "medium", "hard")

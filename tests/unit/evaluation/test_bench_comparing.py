@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from bench_builders import broken, run
 
-from clara.evaluation.bench.comparing import Comparison, IncomparableRunsError, compare
-from clara.evaluation.bench.comparison_report import comparison_json, comparison_page, comparison_text
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.comparing import Comparison, IncomparableRunsError, compare
+from clara_lab.bench.comparison_report import comparison_json, comparison_page, comparison_text
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
 
 
 def small(name: str, tops: str, scores: tuple[float | None, ...], digest: str = "d") -> RunRecord:

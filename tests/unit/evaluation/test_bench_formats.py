@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from clara.evaluation.bench.assembling import Fault, Judgement, Provenance, Row, assemble, digest_of
-from clara.evaluation.bench.dataset import LABEL, BenchDataError, BenchDocument, BenchQuestion
-from clara.evaluation.bench.formats import read_hotpotqa, read_rows, recognise
+from clara_lab.bench.assembling import Fault, Judgement, Provenance, Row, assemble, digest_of
+from clara_lab.bench.dataset import LABEL, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.bench.formats import read_hotpotqa, read_rows, recognise
 
 DOCUMENTS = [
     BenchDocument("d1", "Lima", "Fog.\u2028Sea."),

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.peers import Outcome, Timed
-from clara.evaluation.bench.peers_report import Table, peers_csv, peers_json, peers_markdown, rows_of
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.peers import Outcome, Timed
+from clara_lab.bench.peers_report import Table, peers_csv, peers_json, peers_markdown, rows_of
 
 QUESTIONS = tuple(
     BenchQuestion(f"q{number}", f"Which one is {number}?", gold=frozenset({f"d{number}"})) for number in range(40)

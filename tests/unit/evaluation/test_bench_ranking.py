@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.ranking import DEPTHS, RANKING, first_gold_rank, measure_ranking, measures_of, reranked_depth
-from clara.evaluation.bench.record import Measured, QuestionRecord
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.ranking import DEPTHS, RANKING, first_gold_rank, measure_ranking, measures_of, reranked_depth
+from clara_lab.bench.record import Measured, QuestionRecord
 
 GOLD = frozenset({"b", "d"})
 

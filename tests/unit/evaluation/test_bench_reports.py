@@ -16,12 +16,12 @@ import ir_measures
 import pytest
 from bench_builders import broken, run
 
-from clara.evaluation.bench.events import EventLog, read_events
-from clara.evaluation.bench.html import run_page
-from clara.evaluation.bench.record import Measured, RunRecord
-from clara.evaluation.bench.reports import detail_csv, summary_csv, trec_run, write_reports
-from clara.evaluation.bench.serialising import RunUnreadableError, read_run, run_json
-from clara.evaluation.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
+from clara_lab.bench.events import EventLog, read_events
+from clara_lab.bench.html import run_page
+from clara_lab.bench.record import Measured, RunRecord
+from clara_lab.bench.reports import detail_csv, summary_csv, trec_run, write_reports
+from clara_lab.bench.serialising import RunUnreadableError, read_run, run_json
+from clara_lab.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
 
 RUN = run()
 ODD = broken(RUN)
@@ -187,7 +187,7 @@ def test_events_are_read_back(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from clara.evaluation.bench.events import EventLog
+from clara_lab.bench.events import EventLog
 log = EventLog(Path(sys.argv[1]))
 for number in range(50):
     log.write("llm_request", number=number)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
-from clara.evaluation.bench.significance import FLIPS, estimates, mcnemar_p, randomisation_p
-from clara.evaluation.benchmark import estimate
+from clara_lab.bench.significance import FLIPS, estimates, mcnemar_p, randomisation_p
+from clara_lab.benchmark import estimate
 
 DICE = random.Random(3)
 VALUES = [DICE.random() ** 2 for _ in range(150)]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.evaluation.bench.assembling import assemble
-from clara.evaluation.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara.evaluation.bench.subset import Cut, cut
+from clara_lab.bench.assembling import assemble
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.bench.subset import Cut, cut
 
 DATA = assemble(
     "numbers",

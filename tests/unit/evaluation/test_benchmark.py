@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.evaluation.benchmark import MEASURES, Asked, BenchmarkError, estimate, read_benchmark, recall_at, reciprocal_rank
 from clara.settings import resources
+from clara_lab.benchmark import MEASURES, Asked, BenchmarkError, estimate, read_benchmark, recall_at, reciprocal_rank
 
 ABOUT = """
 profile = "encyclopedia"

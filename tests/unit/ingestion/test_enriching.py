@@ -3,9 +3,9 @@
 import pytest
 
 from clara.adapters.local.tokens import LocalTokenCounter
-from clara.ingestion.enriching import by_extract, by_model, enriched
-from clara.retrieval.chat import ChatPrompt, ChatUnavailableError, Completion
 from clara.retrieval.passage import Passage
+from clara_lab.bench.enriching import by_extract, by_model, enriched
+from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
 
 LAW = Passage("a2", "c", "k", "law", "", ("Law", "Article 2"), "It lasts three months.", "en")
 PLAIN = Passage("p1", "c", "k", "p1", "", ("Mercury (planet)",), "It is the smallest one.", "en")

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from clara.evaluation.benchmark import Estimate
-from clara.jobs.ablation_report import Row, markdown, plot
+from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.benchmark import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 

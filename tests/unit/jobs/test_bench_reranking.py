@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.plan import Plan
-from clara.evaluation.bench.record import QuestionRecord
-from clara.jobs.benching.retrieving import Asker
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara.retrieval.reranking import RerankerUnavailableError, TextScorer
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.plan import Plan
+from clara_lab.bench.record import QuestionRecord
+from clara_lab.runner.retrieving import Asker
 
 COUNT = 30
 PLAN = Plan(RETRIEVAL_K=20, RETRIEVAL_PRE_FUSION_K=COUNT, RERANKER_ENABLED=True, RERANKER_TOP_N=3)

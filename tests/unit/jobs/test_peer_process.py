@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clara.evaluation.bench.dataset import BenchDocument
-from clara.evaluation.bench.plan import Plan
-from clara.jobs.benching.contenders import PEERS, UnknownPeerError, chosen_from, contenders
-from clara.jobs.benching.installed import installed
-from clara.jobs.benching.peer import JOB, RESULT, Work, main, read_work, write_work
+from clara_lab.bench.dataset import BenchDocument
+from clara_lab.bench.plan import Plan
+from clara_lab.runner.contenders import PEERS, UnknownPeerError, chosen_from, contenders
+from clara_lab.runner.installed import installed
+from clara_lab.runner.peer import JOB, RESULT, Work, main, read_work, write_work
 
 SETTING = {"url": "postgresql://nowhere", "dimensions": 2, "dictionary": "english", "way": "vector"}
 
@@ -39,7 +39,7 @@ def test_a_framework_that_is_missing_is_a_result(tmp_path: Path) -> None:
 
 def test_a_fault_of_our_own_is_not_taken_for_a_missing_framework(tmp_path: Path) -> None:
     """A module of Clara's that is not there ends the process."""
-    job = {"target": "clara.adapters.peers.nobody:Peer", "setting": SETTING, "limit": 5, "distribution": "", "requirements": []}
+    job = {"target": "clara_lab.peers.nobody:Peer", "setting": SETTING, "limit": 5, "distribution": "", "requirements": []}
     (tmp_path / JOB).write_text(json.dumps(job), "utf-8")
     with pytest.raises(ModuleNotFoundError):
         main(tmp_path)

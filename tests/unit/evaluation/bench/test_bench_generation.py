@@ -2,8 +2,8 @@
 
 import pytest
 
-from clara.evaluation.bench.dataset import LABEL, BenchQuestion
-from clara.evaluation.bench.generation import (
+from clara_lab.bench.dataset import LABEL, BenchQuestion
+from clara_lab.bench.generation import (
     NO_ANSWER,
     NO_GOLD,
     accuracy,
@@ -14,7 +14,7 @@ from clara.evaluation.bench.generation import (
     said_label,
     token_f1,
 )
-from clara.evaluation.bench.record import Measured
+from clara_lab.bench.record import Measured
 
 
 @pytest.mark.parametrize(

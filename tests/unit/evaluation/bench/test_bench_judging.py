@@ -3,12 +3,12 @@
 import pytest
 from tests.unit.evaluation.bench.scripted_chat import ScriptedChat
 
-from clara.evaluation.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara.evaluation.bench.generation import NO_ANSWER
-from clara.evaluation.bench.judging import INSTRUCTIONS, UNREADABLE, Judge, read_score
-from clara.evaluation.bench.prompting import PROMPT_TOKENS, BenchContext, context_of
-from clara.evaluation.bench.record import Measured
-from clara.evaluation.bench.writing import ModelWriter
+from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
+from clara_lab.bench.generation import NO_ANSWER
+from clara_lab.bench.judging import INSTRUCTIONS, UNREADABLE, Judge, read_score
+from clara_lab.bench.prompting import PROMPT_TOKENS, BenchContext, context_of
+from clara_lab.bench.record import Measured
+from clara_lab.bench.writing import ModelWriter
 
 QUESTION = BenchQuestion("q", "Who makes honey?", "bees")
 CONTEXT = context_of([BenchDocument("bee", "Bees", "Bees make honey.")])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.evaluation.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara.evaluation.bench.prompting import (
+from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
+from clara_lab.bench.prompting import (
     LABEL_ANSWER,
     PLACEHOLDER,
     PROMPT_TOKENS,
@@ -14,7 +14,7 @@ from clara.evaluation.bench.prompting import (
     context_characters,
     context_of,
 )
-from clara.retrieval.chat import ChatUnavailableError
+from clara_lab.chat import ChatUnavailableError
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey.")

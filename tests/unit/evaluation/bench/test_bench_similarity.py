@@ -3,11 +3,11 @@
 import pytest
 
 from clara.adapters.local.embedder import LocalEmbedder
-from clara.evaluation.bench.dataset import BenchQuestion
-from clara.evaluation.bench.generation import NO_ANSWER, NO_GOLD
-from clara.evaluation.bench.record import Measured
-from clara.evaluation.bench.similarity import semantic_similarities
 from clara.retrieval.embedding import AbsentEmbedder
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.generation import NO_ANSWER, NO_GOLD
+from clara_lab.bench.record import Measured
+from clara_lab.bench.similarity import semantic_similarities
 
 RIGHT = BenchQuestion("q", "Which city?", "Madrid, the capital of Spain")
 

@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.evaluation.bench.scripted_chat import ScriptedChat
 
-from clara.evaluation.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara.evaluation.bench.extracting import NOTHING, UNDECIDED, ExtractiveWriter
-from clara.evaluation.bench.prompting import BenchContext, context_of
-from clara.evaluation.bench.writing import ModelWriter, Writer, Written
+from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
+from clara_lab.bench.extracting import NOTHING, UNDECIDED, ExtractiveWriter
+from clara_lab.bench.prompting import BenchContext, context_of
+from clara_lab.bench.writing import ModelWriter, Writer, Written
 
 DOCUMENTS = [
     BenchDocument("a", "Ada Lovelace", "Ada Lovelace was an English mathematician. She was born on 10 December 1815."),

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from dotenv import dotenv_values
 
-from clara.evaluation.bench.plan import SECRETS, VARIABLES, Plan, PlanError, as_environment, planned
+from clara_lab.bench.plan import SECRETS, VARIABLES, Plan, PlanError, as_environment, planned
 
 SEED = """
 EMBEDDING_MODEL_NAME EMBEDDING_BASE_URL EMBEDDING_MODEL_TYPE EMBEDDING_BATCH_SIZE LLM_BASE_URL LLM_MODEL_NAME

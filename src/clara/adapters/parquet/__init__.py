@@ -1,1 +1,0 @@
-"""Data sets of the bench as Parquet, in a folder or on S3-compatible storage (extra `bench`)."""

@@ -1,0 +1,5 @@
+"""`python -m clara_lab`: the commands of the laboratory."""
+
+from clara_lab.cli import main
+
+main()

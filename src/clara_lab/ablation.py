@@ -1,0 +1,221 @@
+"""Comparing strategies, fusions, rerankers and policies on benchmarks: `make ablation`.
+
+    python -m clara_lab.ablation --data FOLDER [--only BENCHMARK] [--variant NAME] [--out build/ablation]
+
+Loads each benchmark's corpus (its vectors are remembered in the database, so a second run embeds nothing), asks every question
+of every variant, and writes one table as Markdown and as a plot. Latencies leave out the embedding, which is the same for all.
+"""
+
+import resource
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+
+from clara.bootstrap import Services
+from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.bootstrap.wrapping import CONFIDENT
+from clara.evaluation.dataset import Question
+from clara.evaluation.measures import MEASURES as OUTCOME_MEASURES
+from clara.evaluation.measures import interval
+from clara.evaluation.run import completed, run
+from clara.ingestion.journey import ingest
+from clara.jobs.evaluating import asking, read_evaluation
+from clara.jobs.failures import MENDABLE
+from clara.jobs.preparing import ensure_corpus, running_services
+from clara.knowledge.passages import PROFILE
+from clara.retrieval.hybrid import hybrid
+from clara.retrieval.passage import Query, Retrieve
+from clara.retrieval.profile import Profile
+from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
+from clara.settings import load_settings, resources
+from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, missing_files, read_benchmark
+
+# As many as the largest k measured; MRR looks no further.
+LIMIT = 20
+# Questions asked before the clock counts; of fewer, all but the last.
+WARMING = 5
+CLARA_MEASURES = ("hit@1", "section_hit@1", "set_recall@3", "in_scope_answered", "refusal_recall", "auroc")
+CANDIDATES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to search: what differs from the corpus's profile, and what is put around it.
+
+    `only` names the benchmarks that it makes sense for; empty means all.
+    """
+
+    name: str
+    change: Mapping[str, Any] = field(default_factory=dict)
+    reranker: str = "none"
+    policy: Policy = "none"
+    only: Sequence[str] = ()
+
+    def fits(self, benchmark: str) -> bool:
+        """Whether to measure it on a benchmark."""
+        return not self.only or benchmark in self.only
+
+
+def read_variants(file: Path) -> list[Variant]:
+    """Read the variants. Raises BenchmarkError."""
+    try:
+        return [Variant(**entry) for entry in tomllib.loads(file.read_text("utf-8"))["variant"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BenchmarkError(f"{file}: {error}") from error
+
+
+def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
+    """Give what a variant puts around a retriever. `confidence` is enough for a policy to stop."""
+    vocabulary = subject_of(profile)
+
+    def wrap(retrieve: Retrieve) -> Retrieve:
+        if variant.reranker == "heuristic":
+            retrieve = reranked(retrieve, HeuristicReranker(HeuristicWeights(curated=frozenset())), candidates=CANDIDATES)
+        return by_policy(variant.policy, retrieve, vocabulary, confidence)
+
+    return wrap
+
+
+def measure(services: Services, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> Row:
+    """Ask every question of a benchmark, and measure quality, latency and memory."""
+    embedder = services.memorising_embedder(remember_queries=True)
+    vectors = embedder.embed([question.text for question in benchmark.questions], "query")
+    profile = services.profile(benchmark.profile)
+    # Without a calibration nothing is ever confident, so a policy stops by what it grades.
+    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, services.gather(replace(profile, **variant.change)), None))
+    corpus = benchmark.passages[0].corpus
+    values: dict[str, list[float]] = {name: [] for name in benchmark.measures}
+    spent: list[float] = []
+    warming = min(WARMING, len(benchmark.questions) - 1)
+    for number, (question, vector) in enumerate(zip(benchmark.questions, vectors, strict=True), 1):
+        started = perf_counter()
+        found = retrieve(Query(question.text, corpus, limit=LIMIT, vector=tuple(vector)))
+        milliseconds = (perf_counter() - started) * 1000
+        ranked = [hit.passage.document_id for hit in found.hits]
+        for name in benchmark.measures:
+            values[name].append(MEASURES[name](ranked, question.gold))
+        if number > warming:
+            spent.append(milliseconds)
+        progress(number, len(benchmark.questions))
+    estimates: dict[str, Estimate] = {name: estimate(of) for name, of in values.items()}
+    return Row(benchmark.name, variant.name, len(benchmark.questions), estimates, *_spent(spent))
+
+
+def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
+    """Give p50 and p95 of one question, and the peak of this process's memory in MB."""
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
+
+
+def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> Row:
+    """Ask Clara's own development questions of a variant of her hybrid tier."""
+    profile = services.profile(PROFILE)
+    retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
+    ask = asking(services)
+    texts = [question.query for question in questions]
+    vectors = dict(zip(texts, services.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))
+
+    def with_vector(question: Question) -> Query:
+        return replace(ask(question), vector=tuple(vectors[question.query]))
+
+    with _bar(len(questions), f"clara: {variant.name}") as progress:
+        outcomes = completed(questions, run(questions, retrieve, with_vector, progress))
+    estimates = {}
+    for name in CLARA_MEASURES:
+        measured, spread = OUTCOME_MEASURES[name](outcomes), interval(OUTCOME_MEASURES[name], outcomes)
+        estimates[name] = Estimate(measured or 0.0, *(spread or (0.0, 0.0)))
+    return Row("clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
+
+
+def load(services: Services, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
+    """Make the benchmark's corpus searchable; what was loaded before stays."""
+    profile = services.profile(benchmark.profile)
+    corpus = benchmark.passages[0].corpus
+    ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
+
+
+def _clara(services: Services, variants: Sequence[Variant]) -> list[Row]:
+    ensure_corpus(services, lambda said: click.echo(said, err=True))
+    questions = [question for question in read_evaluation(services) if question.split == "dev"]
+    questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")
+    return [measure_clara(services, variant, questions) for variant in variants if variant.fits("clara")]
+
+
+@contextmanager
+def _bar(total: int, label: str) -> Iterator[Callable[[int, int], None]]:
+    with click.progressbar(length=total, label=f"{label:<44}", file=sys.stderr) as bar:
+        yield lambda done, _total: bar.update(done - bar.pos)
+
+
+def _check(given: Iterable[str], known: Iterable[str], option: str) -> None:
+    if unknown := sorted(set(given) - set(known)):
+        raise click.BadParameter(f"{', '.join(unknown)}; choose of {', '.join(known)}", param_hint=option)
+
+
+@click.command()
+@click.option("--data", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the data sets.")
+@click.option("--only", multiple=True, help="Only this benchmark; may be repeated.")
+@click.option("--variant", "wanted", multiple=True, help="Only this variant; may be repeated.")
+@click.option("--questions", "most", type=click.IntRange(1), default=500, show_default=True, help="At most so many of each.")
+@click.option("--out", default="build/ablation", show_default=True, type=click.Path(file_okay=False, path_type=Path))
+def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, out: Path) -> None:
+    """Compare every variant on every benchmark; write the table and the plot."""
+    try:
+        _compare(data, only, wanted, most, out)
+    except (BenchmarkError, *MENDABLE) as error:
+        raise _CouldNotRunError(str(error)) from error
+
+
+class _CouldNotRunError(click.ClickException):
+    exit_code = 2
+
+
+def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, out: Path) -> None:
+    folder = resources() / "eval"
+    benchmarks = {file.stem: file for file in sorted((folder / "benchmarks").glob("*.toml"))}
+    known = {variant.name: variant for variant in read_variants(folder / "variants.toml")}
+    _check(only, ["clara", *benchmarks], "--only")
+    _check(wanted, known, "--variant")
+    files = [file for name, file in benchmarks.items() if not only or name in only]
+    variants = [variant for name, variant in known.items() if not wanted or name in wanted]
+    if missing := missing_files(files, data):
+        raise BenchmarkError(
+            f"{data.absolute()} lacks {', '.join(missing)}. Fetch the data sets that {folder / 'benchmarks'} names and give "
+            "their folder (make ablation DATA=FOLDER, or --data FOLDER), or leave them out with --only"
+        )
+    rows: list[Row] = []
+    goals: dict[str, Mapping[str, float]] = {}
+    with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
+        if not only or "clara" in only:
+            rows += _clara(services, variants)
+            _write(out, rows, goals)
+        for file in files:
+            benchmark = read_benchmark(file, data).sampled(most)
+            goals[benchmark.name] = benchmark.goals
+            with _bar(len(benchmark.passages), f"{benchmark.name}: loading") as progress:
+                load(services, benchmark, progress)
+            for variant in (one for one in variants if one.fits(benchmark.name)):
+                with _bar(len(benchmark.questions), f"{benchmark.name}: {variant.name}") as progress:
+                    rows.append(measure(services, benchmark, variant, progress))
+            _write(out, rows, goals)
+    click.echo(markdown(rows, goals))
+
+
+def _write(out: Path, rows: Sequence[Row], goals: Mapping[str, Mapping[str, float]]) -> None:
+    """Write what was measured so far: a run that is stopped keeps its finished benchmarks."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "ablation.md").write_text(markdown(rows, goals), "utf-8")
+    plot(rows, goals, out)
+
+
+if __name__ == "__main__":
+    main()

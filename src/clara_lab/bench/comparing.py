@@ -1,0 +1,166 @@
+"""Two runs question by question: how far apart their means are, how sure that is, and which questions changed side."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from clara_lab.bench.ranking import RERANKED, first_gold_rank
+from clara_lab.bench.record import IncomparableRunsError, Measured, RunRecord
+from clara_lab.bench.significance import estimates, mcnemar_p, randomisation_p
+from clara_lab.bench.summary import measured_rows
+from clara_lab.benchmark import Estimate
+
+# From which F1 on an answer counts as right when asking which questions changed side.
+RIGHT_F1: Final = 0.5
+# Whose change of side is told question by question; these are the hits at the depths that people look at, and the answer.
+SIDES: Final[Mapping[str, Callable[[float], bool]]] = {
+    "hit@1": bool,
+    "hit@5": bool,
+    "hit@10": bool,
+    f"{RERANKED}hit@1": bool,
+    f"{RERANKED}hit@5": bool,
+    "accuracy": bool,
+    "exact_match": bool,
+    "f1": lambda value: value >= RIGHT_F1,
+}
+# What only turns another measure round; leaving it out keeps the table readable.
+_TURNED: Final = ("failure@", "complement_recall@", f"{RERANKED}failure@", f"{RERANKED}complement_recall@")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One measure in both runs, over the `count` questions that have it in both.
+
+    `difference` is second minus first with its paired bootstrap interval; `p` of the randomisation test; `mcnemar` of the
+    exact test, for measures of 0 or 1. `better` and `worse` count questions.
+    """
+
+    name: str
+    first: float
+    second: float
+    difference: Estimate
+    p: float
+    mcnemar: float | None
+    better: int
+    worse: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A question that changed side in a measure, with the ranks of its first answering document in both runs."""
+
+    question: str
+    text: str
+    measure: str
+    first: float
+    second: float
+    first_rank: int | None
+    second_rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs over the `count` questions that both have. `same_data` is False when the comparison was forced."""
+
+    first: str
+    second: str
+    count: int
+    only_first: int
+    only_second: int
+    same_data: bool
+    relative_only: bool
+    differences: tuple[Difference, ...]
+    changed: tuple[Changed, ...]
+    settings: Mapping[str, tuple[Any, Any]]
+
+
+def compare(first: RunRecord, second: RunRecord, *, forced: bool = False) -> Comparison:
+    """Compare two runs over the same data. Raises IncomparableRunsError.
+
+    Over different data means differ for reasons of their own: `forced` compares the questions with the same id all the same.
+    """
+    digests = [str(run.data.get("digest", "unknown")) for run in (first, second)]
+    same_data = digests[0] == digests[1] != "unknown"
+    if not same_data and not forced:
+        raise IncomparableRunsError(
+            f"{first.run_id} is over data {digests[0][:16]}, {second.run_id} over {digests[1][:16]}: use the same data set, "
+            "seed and cut for both, or force the comparison of the questions that both have"
+        )
+    held = [{one.question.id: at for at, one in enumerate(run.questions)} for run in (first, second)]
+    pairs = [(at, held[1][name]) for name, at in held[0].items() if name in held[1]]
+    if not pairs:
+        raise IncomparableRunsError(f"{first.run_id} and {second.run_id} have no question in common; compare other runs")
+    rows = [
+        (one[at], other[also])
+        for one, other in [(measured_rows(first.questions), measured_rows(second.questions))]
+        for at, also in pairs
+    ]
+    return Comparison(
+        first.run_id,
+        second.run_id,
+        len(pairs),
+        len(first.questions) - len(pairs),
+        len(second.questions) - len(pairs),
+        same_data,
+        bool(first.data.get("relative_only") or second.data.get("relative_only")),
+        tuple(_differences(rows)),
+        tuple(_changed(first, second, pairs, rows)),
+        _settings(first.plan, second.plan),
+    )
+
+
+Rows = Sequence[tuple[Mapping[str, Measured], Mapping[str, Measured]]]
+
+
+def _differences(rows: Rows) -> list[Difference]:
+    names = list(dict.fromkeys(name for one, other in rows for name in one if name in other and not name.startswith(_TURNED)))
+    absent = Measured(None)
+    values = {name: [(one.get(name, absent).value, other.get(name, absent).value) for one, other in rows] for name in names}
+    moved = {name: [_minus(*pair) for pair in pairs] for name, pairs in values.items()}
+    found, chances = estimates(moved), randomisation_p(moved)
+    return [
+        _difference(
+            name,
+            [(one, other) for one, other in values[name] if one is not None and other is not None],
+            (found[name], chances[name]),
+        )
+        for name in found
+    ]
+
+
+def _minus(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else second - first
+
+
+def _difference(name: str, pairs: Sequence[tuple[float, float]], tested: tuple[Estimate, float]) -> Difference:
+    better, worse = sum(other > one for one, other in pairs), sum(other < one for one, other in pairs)
+    is_binary = all(value in (0.0, 1.0) for pair in pairs for value in pair)
+    return Difference(
+        name,
+        sum(one for one, _ in pairs) / len(pairs),
+        sum(other for _, other in pairs) / len(pairs),
+        *tested,
+        mcnemar_p(better, worse) if is_binary else None,
+        better,
+        worse,
+        len(pairs),
+    )
+
+
+def _changed(first: RunRecord, second: RunRecord, pairs: Sequence[tuple[int, int]], rows: Rows) -> list[Changed]:
+    changed = []
+    for name, is_right in SIDES.items():
+        for (at, also), (one, other) in zip(pairs, rows, strict=True):
+            before, after = one.get(name, Measured(None)).value, other.get(name, Measured(None)).value
+            if before is None or after is None or is_right(before) == is_right(after):
+                continue
+            question = first.questions[at].question
+            ranks = [first_gold_rank(run.retrieved, question.gold) for run in (first.questions[at], second.questions[also])]
+            changed.append(Changed(question.id, question.text, name, before, after, ranks[0], ranks[1]))
+    return changed
+
+
+def _settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    names = sorted(first.keys() | second.keys())
+    return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}

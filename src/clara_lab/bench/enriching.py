@@ -1,0 +1,104 @@
+"""Situating passages: one sentence each that says where it belongs, indexed with it and never shown.
+
+The sentence is a key, as the heading is: both legs of the search see it, evidence and prompts do not. It is added to the end
+of the heading path, so that a passage's text stays what its source says.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from clara.ingestion.linking import QUALIFIER
+from clara.retrieval.passage import Passage
+from clara.retrieval.sentences import sentence_ends
+from clara.retrieval.tokens import TokenCounter, furthest
+from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
+
+# Of a parent document a model is given at most so much; about 25,000 tokens, which every served model of today reads.
+PARENT_CHARACTERS = 100_000
+
+SYSTEM = "You help a search engine. You write one short sentence that says what a passage is about and where it belongs."
+OF_A_DOCUMENT = (
+    "Document:\n<document>\n{parent}\n</document>\n\nA passage of it:\n<passage>\n{text}\n</passage>\n\n"
+    "Write one sentence, in the language of the passage, that says where in the document the passage stands and what it is "
+    "about, with the full names it leaves out. Only the sentence."
+)
+OF_A_TITLE = (
+    "Title: {title}\n\nPassage:\n<passage>\n{text}\n</passage>\n\n"
+    "Write one sentence, in the language of the passage, that says what the passage is about, with full names. "
+    "Only the sentence."
+)
+
+# Gives the sentence for a passage and the text of its parent document, empty when it has none. Raises ChatUnavailableError.
+Situate = Callable[[Passage, str], str]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """Passages with their sentences, in order, and the ids of those that got none, with a short reason each."""
+
+    passages: tuple[Passage, ...]
+    failures: Mapping[str, str]
+
+
+def enriched(
+    passages: Sequence[Passage],
+    parents: Mapping[str, str],
+    situate: Situate,
+    *,
+    at_once: int = 1,
+    progress: Progress = lambda _done, _total: None,
+) -> Enriched:
+    """Add a sentence to the heading of every passage; `parents` has the texts of parent documents by passage.
+
+    A passage whose sentence cannot be had stays as it was, and is named.
+    """
+    failures: dict[str, str] = {}
+
+    def sentence(passage: Passage) -> str:
+        try:
+            return " ".join(situate(passage, parents.get(passage.id, "")[:PARENT_CHARACTERS]).split())
+        except ChatUnavailableError as error:
+            failures[passage.id] = str(error)
+            return ""
+
+    done: list[Passage] = []
+    with ThreadPoolExecutor(at_once, "enricher") as pool:
+        for passage, said in zip(passages, pool.map(sentence, passages), strict=True):
+            done.append(replace(passage, heading=(*passage.heading, said)) if said else passage)
+            progress(len(done), len(passages))
+    return Enriched(tuple(done), failures)
+
+
+def by_model(model: ChatModel, max_tokens: int) -> Situate:
+    """Let a model write the sentence: from the parent document where there is one, else from the title."""
+
+    def situate(passage: Passage, parent: str) -> str:
+        title = " > ".join(passage.heading)
+        asked = OF_A_DOCUMENT if parent else OF_A_TITLE
+        prompt = asked.format(parent=parent, title=title, text=passage.text)
+        return model.complete(ChatPrompt(SYSTEM, prompt, max_tokens)).text
+
+    return situate
+
+
+def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
+    """Take the sentence from the texts themselves, which needs no service.
+
+    With a parent document, it is how that begins: what its pieces leave out is mostly said there. Without one, nothing is known
+    that the passage does not say itself but a plainer title: what is in brackets only tells titles apart.
+    """
+
+    def situate(passage: Passage, parent: str) -> str:
+        if parent:
+            opening = parent[: (sentence_ends(parent) or [0])[0]]
+            said = "" if passage.text.startswith(opening) else opening
+        else:
+            title = passage.heading[-1] if passage.heading else ""
+            said = plain if (plain := QUALIFIER.sub("", title)) != title else ""
+        if counter.count(said) <= max_tokens:
+            return said
+        return said[: furthest(0, len(said), lambda end: counter.count(said[:end]) <= max_tokens)]
+
+    return situate

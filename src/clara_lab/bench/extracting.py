@@ -1,0 +1,126 @@
+"""Writing without a model: the words of the page that are most probably the answer, chosen by rules that anybody can read.
+
+It is a floor for comparisons, not a reader: it infers nothing, and does not compare what two documents say.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Final
+
+from clara.retrieval.sentences import sentence_ends
+from clara_lab.bench.dataset import LABEL, BenchQuestion
+from clara_lab.bench.generation import normalised
+from clara_lab.bench.prompting import BenchContext, Shown
+from clara_lab.bench.writing import Written
+
+UNDECIDED: Final = "the extractive writer cannot decide a label"
+NOTHING: Final = "the extractive writer was given no document"
+# Words that say nothing about the subject of a question, in English and Spanish.
+_COMMON: Final = frozenset(
+    """a about after all also an and any are as at be been both by can did do does each every for from had has have he her his
+    how in into is it its many more most much name named no not of on one other or same she some such than that the their them
+    then there these they this those to two under was were what when where which while who whom whose why will with year
+    between al como con cual cuando cuantos de del donde en entre era es esta este fue ha hay mas no o para por que quien se
+    ser si son su sus todo todos y""".split()  # noqa: SIM905  a list of words is read as one
+)
+# A sentence also speaks of what its document's title names; half as surely as of what it says itself.
+TITLE_SHARE: Final = 0.5
+# Candidates are taken of so many sentences: the nearest one often names the bridge, and the next one the answer.
+SENTENCES: Final = 4
+_YEAR: Final = r"(?:1[0-9]{3}|20[0-9]{2})"
+_MONTH: Final = (
+    "January|February|March|April|May|June|July|August|September|October|November|December|enero|febrero|marzo|abril|mayo|"
+    "junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+_KINDS: Final[Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    "date": (
+        re.compile(r"\b(?:when|what (?:date|day)|cu[aá]ndo|qu[eé] (?:fecha|d[ií]a))\b", re.IGNORECASE),
+        re.compile(rf"\b(?:(?:\d{{1,2}}\s+)?(?:de )?(?:{_MONTH})(?:\s+\d{{1,2}},?)?(?:\s+(?:de\s+)?{_YEAR})?|{_YEAR})\b"),
+    ),
+    "year": (re.compile(r"\b(?:(?:what|which) year|qu[eé] a[nñ]o)\b", re.IGNORECASE), re.compile(rf"\b{_YEAR}\b")),
+    "number": (
+        re.compile(r"\b(?:how (?:many|much|old|long|far|large|tall)|cu[aá]nt[oa]s?)\b", re.IGNORECASE),
+        re.compile(r"(?:[$€£]\s?)?\b\d[\d.,]*\d\b|\b\d\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|hundred)\b"),
+    ),
+}
+# One or more words with capitals, joined by small ones; or what stands in quotation marks.
+_CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’.&-]*"
+_NAME: Final = re.compile(rf"\"[^\"]{{2,60}}\"|\b{_CAPITAL}(?:\s+(?:(?:of|the|and|de|del|la|von|van|y)\s+){{0,2}}{_CAPITAL})*")
+# "Which is larger, A or B?" has its answer in the question, which the page is not compared for: the first one is as good.
+_CHOICE: Final = re.compile(rf"(?P<one>{_NAME.pattern}),?\s+(?:or|o)\s+(?:the\s+|el\s+|la\s+)?(?:{_NAME.pattern})")
+# "American", "Spanish", "Chinese" begin descriptions and are hardly ever asked for.
+_ORIGIN: Final = re.compile(r"\w+(?:ican|[ldnst]ian|[lnrkdt]ish|nese|French|Greek|Dutch|German)|French|Greek|Dutch|German")
+_QUALIFIED: Final = re.compile(r"\s*\([^)]*\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    title: str
+    score: float
+
+
+class ExtractiveWriter:
+    """Implements Writer without any service: a span of the nearest sentences, or a whole sentence where none fits.
+
+    A question for a label is left unanswered, as a failure with a reason.
+    """
+
+    name = "extractive"
+
+    def write(self, question: BenchQuestion, context: BenchContext) -> Written:
+        """Choose the answer from the page."""
+        if not context.shown:
+            return Written(None, NOTHING)
+        if question.answer_type == LABEL:
+            return Written(None, UNDECIDED)
+        nearest = _nearest(question.text, context.shown)
+        return Written(_span(question.text, nearest) or nearest[0].text)
+
+
+def _nearest(question: str, shown: tuple[Shown, ...]) -> list[_Sentence]:
+    """Rank all sentences of the page by the words they share with the question, rare words counting more."""
+    told = [(document.title, text) for document in shown for text in _sentences(document.text)]
+    words = [_stems(text) for _, text in told]
+    count = Counter(word for held in words for word in held)
+    asked = _stems(question)
+    weight = {word: log(1 + len(told) / count[word]) for word in asked if count[word]}
+    ranked = [
+        _Sentence(
+            text,
+            title,
+            sum(weight.get(word, 0.0) * (1.0 if word in held else TITLE_SHARE) for word in asked & (held | _stems(title))),
+        )
+        for (title, text), held in zip(told, words, strict=True)
+    ]
+    return sorted(ranked, key=lambda sentence: -sentence.score)
+
+
+def _span(question: str, nearest: list[_Sentence]) -> str:
+    """Give the likeliest span of the kind that is asked for; empty when there is none."""
+    pattern = next((span for asks, span in _KINDS.values() if asks.search(question)), _NAME)
+    asked = f" {normalised(question)} "
+    choice = _CHOICE.search(question)
+    if choice and pattern is _NAME:
+        return choice["one"]
+    scores: dict[str, float] = {}
+    for sentence in nearest[:SENTENCES]:
+        found = [match[0].strip(' ".,') for match in pattern.finditer(sentence.text)]
+        for span in [*found, *([_QUALIFIED.sub("", sentence.title)] if pattern is _NAME else [])]:
+            plain = normalised(span)
+            if plain and f" {plain} " not in asked and not _COMMON.issuperset(plain.split()) and not _ORIGIN.fullmatch(span):
+                scores[span] = scores.get(span, 0.0) + sentence.score
+    return max(scores, key=lambda span: scores[span], default="")
+
+
+def _sentences(text: str) -> list[str]:
+    ends = sentence_ends(text)
+    return [told for start, end in zip([0, *ends], ends, strict=False) if (told := text[start:end].strip())]
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Give the words of a text that say what it is about, without their endings."""
+    return frozenset(word[:6].rstrip("s") for word in normalised(text).split() if word not in _COMMON and len(word) > 1)

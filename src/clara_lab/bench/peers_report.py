@@ -1,0 +1,174 @@
+"""The table of peers, as Markdown for reading, and as CSV and JSON for computing with."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.peers import Outcome, Timed
+from clara_lab.bench.serialising import finite
+from clara_lab.bench.significance import estimates, randomisation_p
+from clara_lab.bench.summary import MEDIAN, TAIL
+from clara_lab.benchmark import Estimate, Value, recall_at, reciprocal_rank
+
+MEASURES: Final[Mapping[str, Value]] = {
+    "R@2": recall_at(2),
+    "R@5": recall_at(5),
+    "R@10": recall_at(10),
+    "MRR": reciprocal_rank,
+}
+# The measure by which rows are tested against the first one.
+TESTED: Final = "R@5"
+MEGABYTE: Final = 1_000_000
+HEADS: Final = ("search", *MEASURES, "p", "p50 ms", "p95 ms", "questions/s", "index s", "peak MB", "installed MB", "packages")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All that was found: `data` as in the report of a run, `depth` how many documents were asked for."""
+
+    started: str
+    data: Mapping[str, Any]
+    depth: int
+    outcomes: tuple[Outcome, ...]
+    questions: tuple[BenchQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The figures of one contender; `p` is of the difference of R@5 from `against`, None where that is this row itself."""
+
+    name: str
+    about: str
+    version: str
+    quality: Mapping[str, Estimate]
+    p: float | None
+    against: str
+    p50_ms: float
+    p95_ms: float
+    questions_per_second: float
+    open_seconds: float
+    index_seconds: float
+    peak_mb: float
+    installed_mb: float
+    packages: int
+
+
+def rows_of(table: Table) -> list[Row]:
+    """Give a row for each contender that was measured, tested against the first of them."""
+    measured = [(outcome, outcome.timed) for outcome in table.outcomes if outcome.timed is not None]
+    rows: list[Row] = []
+    base: Sequence[float] = ()
+    for outcome, timed in measured:
+        columns = _columns(table, timed)
+        differences = {TESTED: [value - other for value, other in zip(columns[TESTED], base, strict=True)]} if rows else {}
+        p = randomisation_p(differences).get(TESTED)
+        rows.append(_row(outcome, timed, columns, p, measured[0][0].name))
+        base = base or columns[TESTED]
+    return rows
+
+
+def _columns(table: Table, timed: Timed) -> dict[str, list[float]]:
+    answerable = [question for question in table.questions if question.gold]
+    return {
+        name: [measure(timed.ranked[question.id], question.gold) for question in answerable]
+        for name, measure in MEASURES.items()
+    }
+
+
+def _row(outcome: Outcome, timed: Timed, columns: Mapping[str, list[float]], p: float | None, against: str) -> Row:
+    p50, p95 = np.quantile(list(timed.milliseconds.values()), [MEDIAN, TAIL]).tolist()
+    return Row(
+        outcome.name,
+        outcome.about,
+        timed.version,
+        estimates(columns),
+        p,
+        against,
+        p50,
+        p95,
+        timed.questions_per_second,
+        timed.open_seconds,
+        timed.index_seconds,
+        timed.peak_bytes / MEGABYTE,
+        timed.installed_bytes / MEGABYTE,
+        timed.packages,
+    )
+
+
+def peers_markdown(table: Table) -> str:
+    """Give the table for reading, who is behind each name, and who is not in it and why."""
+    rows = rows_of(table)
+    data = table.data
+    only = "; not the whole corpus, so figures compare searches on it and nothing else" if data["relative_only"] else ""
+    against = rows[0].against if rows else "nobody"
+    lines = [
+        f"# {data['name']}: {data['questions']} questions, {data['documents']} documents{only}",
+        "",
+        f"Measured {table.started[:10]}, digest {data['digest'][:12]}, {table.depth} documents asked for.",
+        f"In brackets: 95 % by bootstrap over questions. p: randomisation test of {TESTED} against {against}.",
+        "",
+        _line(HEADS),
+        _line(["---"] * len(HEADS)),
+        *(_line(_cells(row)) for row in rows),
+        "",
+        *(f"- **{row.name}** ({row.version}): {row.about}" for row in rows),
+        *(
+            f"- **{outcome.name}**: not measured: {outcome.failure}. {outcome.remedy}"
+            for outcome in table.outcomes
+            if outcome.timed is None
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: Row) -> list[str]:
+    quality = [f"{one.mean:.3f} ({one.low:.3f}-{one.high:.3f})" if one else "-" for one in map(row.quality.get, MEASURES)]
+    p = "" if row.p is None else f"{row.p:.3f}"
+    memory = [f"{row.peak_mb:.0f}", f"{row.installed_mb:.0f}", str(row.packages)]
+    times = [f"{row.p50_ms:.1f}", f"{row.p95_ms:.1f}", f"{row.questions_per_second:.0f}", f"{row.index_seconds:.1f}"]
+    return [row.name, *quality, p, *times, *memory]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def peers_csv(table: Table) -> str:
+    """Give one row a contender; of one that was not measured its name and the reason."""
+    measured = {row.name: row for row in rows_of(table)}
+    rows = [_flat(measured[outcome.name]) if outcome.timed else _absent(outcome) for outcome in table.outcomes]
+    heads = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, heads, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    flat = {name: value for name, value in asdict(row).items() if name != "quality"}
+    for name, one in row.quality.items():
+        flat |= {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
+    return {**flat, "failure": "", "remedy": ""}
+
+
+def _absent(outcome: Outcome) -> dict[str, Any]:
+    return {"name": outcome.name, "about": outcome.about, "failure": outcome.failure, "remedy": outcome.remedy}
+
+
+def peers_json(table: Table) -> str:
+    """Give everything: figures, and each ranking and time by question. No text of a document or question."""
+    held = {
+        "started": table.started,
+        "data": dict(table.data),
+        "depth": table.depth,
+        "rows": [asdict(row) for row in rows_of(table)],
+        "outcomes": [asdict(outcome) for outcome in table.outcomes],
+    }
+    return json.dumps(finite(held), indent=1) + "\n"

@@ -1,0 +1,129 @@
+"""Parquet files of schema v2.0 as rows: one parsing path for local folders and for what was fetched."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from clara_lab.bench.assembling import Fault, Judgement, Provenance, Row, assemble
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.parquet.fetching import fetch
+from clara_lab.parquet.places import FILES, ObjectStore, Place
+
+CORPUS, QUERIES, QRELS = FILES
+# Rows held at once beside what they become. 2,048 passages of HotpotQA are about 1.3 MB.
+BATCH_ROWS: Final = 2048
+
+# Columns of schema v2.0: False marks what may be absent or null.
+COLUMNS: Final[Mapping[str, Mapping[str, bool]]] = {
+    CORPUS: {"doc_id": True, "title": False, "text": True, "parent_id": False},
+    QUERIES: {"query_id": True, "text": True, "answer": False, "answer_type": False, "question_type": False, "level": False},
+    QRELS: {"query_id": True, "doc_id": True, "relevance": False},
+}
+# Under this key of a corpus file's metadata `python -m clara_lab bench pack` keeps what is known of where the data come from.
+PROVENANCE: Final = b"clara.provenance"
+# In it, the digest of the contents of all three files as they were written together.
+PACKED: Final = "packed_digest"
+
+
+def read_store(name: str, store: ObjectStore, prefix: str, cache: Path) -> BenchData:
+    """Read the data set `name` below a prefix of a bucket, through the local cache. Raises BenchDataError."""
+    place = Place(f"{prefix.strip('/')}/{name}".strip("/"), store)
+    fetched = fetch(place, cache)
+    told = Provenance({"source": str(place), "copy": fetched.how})
+    return _assembled(name, told, fetched.files)
+
+
+def read_folder(name: str, folder: Path) -> BenchData:
+    """Read a data set from a local folder. Raises BenchDataError."""
+    return _assembled(name, Provenance({"source": str(folder)}), fetch(Place(str(folder)), folder).files)
+
+
+def _assembled(name: str, told: Provenance, files: Mapping[str, Path]) -> BenchData:
+    data = assemble(name, _chained(told, files))
+    if data.origin.get(PACKED, data.digest) != data.digest:
+        raise BenchDataError(
+            f"data set {name} cannot be used: its files are not of one writing, or were changed since (the digest noted in "
+            f"{CORPUS} is another than the contents'); write them again with `python -m clara_lab bench pack`"
+        )
+    return data
+
+
+def _chained(told: Provenance, files: Mapping[str, Path]) -> Iterator[Row]:
+    for name in FILES:
+        yield from read_file(files[name], name)
+    yield told  # last, so that where it was read now stands before where it came from once
+
+
+def read_file(file: Path, name: str) -> Iterator[Row]:
+    """Give the rows of one of the three files, batch by batch; everything that is wrong with it is a row, too."""
+    try:
+        with pq.ParquetFile(file) as opened:
+            faults = list(_schema_faults(name, opened.schema_arrow))
+            yield from faults
+            if faults:
+                return
+            if name == CORPUS:
+                yield from _provenance(opened.schema_arrow)
+            columns = [column for column in COLUMNS[name] if column in opened.schema_arrow.names]
+            for batch in opened.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
+                yield from map(_MAKERS[name], batch.to_pylist())
+    except FileNotFoundError:
+        yield Fault(str(file), "files that are not there", "a data set has " + ", ".join(FILES))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        yield Fault(
+            f"{name} ({type(error).__name__})",
+            "files that are no whole Parquet",
+            "write them again with `python -m clara_lab bench pack`",
+        )
+
+
+def _schema_faults(name: str, schema: pa.Schema) -> Iterator[Fault]:
+    for column, needed in COLUMNS[name].items():
+        if column not in schema.names:
+            if needed:
+                there = ", ".join(schema.names) or "none"
+                yield Fault(f"{name} lacks {column} (it has {there})", "missing columns", "write them as schema v2.0 says")
+            continue
+        kind = schema.field(column).type
+        if not _fits(column, kind.value_type if pa.types.is_dictionary(kind) else kind):
+            wanted = "a number" if column == "relevance" else "text"
+            yield Fault(f"{name} column {column} is {kind}", f"columns that must be {wanted}", "write them as schema v2.0 says")
+
+
+def _fits(column: str, kind: pa.DataType) -> bool:
+    if pa.types.is_null(kind):  # a column of nothing but nulls
+        return True
+    if column == "relevance":
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _provenance(schema: pa.Schema) -> Iterator[Row]:
+    kept = (schema.metadata or {}).get(PROVENANCE)
+    if kept is not None:
+        try:
+            said = json.loads(kept)
+            yield Provenance(dict(said["origin"]), bool(said["relative_only"]))
+        except (ValueError, KeyError, TypeError) as error:
+            yield Fault(f"{CORPUS} ({type(error).__name__})", "metadata that cannot be read", "write them again")
+
+
+def _document(row: Mapping[str, Any]) -> Row:
+    return BenchDocument(row["doc_id"] or "", row.get("title") or "", row["text"] or "", row.get("parent_id") or "")
+
+
+def _question(row: Mapping[str, Any]) -> Row:
+    answer, answer_type, kind, level = (row.get(name) or "" for name in ("answer", "answer_type", "question_type", "level"))
+    return BenchQuestion(row["query_id"] or "", row["text"] or "", answer, answer_type, kind, level)
+
+
+def _judgement(row: Mapping[str, Any]) -> Row:
+    relevance = row.get("relevance", 1)
+    return Judgement(row["query_id"] or "", row["doc_id"] or "", 0.0 if relevance is None else float(relevance))
+
+
+_MAKERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Row]]] = {CORPUS: _document, QUERIES: _question, QRELS: _judgement}

@@ -1,0 +1,100 @@
+"""Running one contender in a process of its own: what ends that process badly is a row of the table, and nothing more."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import clara
+import clara_lab
+from clara.settings import environment_of
+from clara_lab.bench.peers import Outcome, PeerSetting, Timed
+from clara_lab.runner.contenders import Contender
+from clara_lab.runner.peer import JOB, RESULT
+
+# All that a peer sees of the environment: no key of a served model, and no address but its database's.
+PASSED_ON: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+# What the frameworks call home with, and what they would fetch.
+SILENT: Final = {
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_OFFLINE": "1",
+}
+# Characters of the last line of a process that failed, for the table; all its lines are in its log.
+REASON_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Where a process works (`folder`) and leaves its lines (`logs`), where environments are, and the seconds it may take."""
+
+    folder: Path
+    logs: Path
+    environments: Path
+    seconds: float
+
+
+def outcome_of(contender: Contender, setting: PeerSetting, limit: int, bounds: Bounds) -> Outcome:
+    """Start the process of a contender and read what it left. Raises OSError when no process can be started at all."""
+    log = bounds.logs / f"peers-{contender.name.replace(':', '-').casefold()}.log"
+    result = bounds.folder / RESULT
+    result.unlink(missing_ok=True)
+    job = {
+        "target": contender.target,
+        "setting": asdict(setting),
+        "limit": limit,
+        "distribution": contender.distribution,
+        "requirements": contender.requirements,
+    }
+    (bounds.folder / JOB).write_text(json.dumps(job), "utf-8")
+    try:
+        status = _run(contender, bounds, log)
+    except subprocess.TimeoutExpired:
+        return Outcome(
+            contender.name, contender.about, None, f"took more than {bounds.seconds:.0f} s", "give it more --seconds"
+        )
+    if status or not result.exists():
+        return Outcome(contender.name, contender.about, None, _last_line(log, status), f"its lines are in {log}")
+    found = json.loads(result.read_text("utf-8"))
+    if missing := found.get("missing"):
+        return Outcome(
+            contender.name, contender.about, None, f"{missing} is not installed", contender.remedy(bounds.environments)
+        )
+    return Outcome(contender.name, contender.about, _timed(found))
+
+
+def _run(contender: Contender, bounds: Bounds, log: Path) -> int:
+    # Clara and her laboratory alone, not what is installed beside her: the environment of a peer has its own versions.
+    code = bounds.folder / "code"
+    if not code.exists():
+        code.mkdir()
+        for package in (clara, clara_lab):
+            (code / package.__name__).symlink_to(Path(str(package.__file__)).resolve().parent)
+    python = contender.python(bounds.environments) or Path(sys.executable)
+    environment = {**environment_of(PASSED_ON), **SILENT, "PYTHONPATH": str(code)}
+    with log.open("wb") as lines:
+        done = subprocess.run(  # noqa: S603  our own module
+            [python.absolute(), "-m", "clara_lab.runner.peer", bounds.folder],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=lines,
+            stderr=lines,
+            timeout=bounds.seconds,
+            check=False,
+        )
+    return done.returncode
+
+
+def _last_line(log: Path, status: int) -> str:
+    lines = [line for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:REASON_CHARACTERS] if lines else f"ended with status {status} and said nothing"
+
+
+def _timed(found: dict[str, Any]) -> Timed:
+    ranked = {question: tuple(ids) for question, ids in found.pop("ranked").items()}
+    return Timed(ranked, **found)

@@ -1,0 +1,127 @@
+"""Making the documents of a run searchable, as its strategy says. What was made before, by any run, is used again."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from clara.adapters.postgres.alone import alone_with
+from clara.bootstrap import Services
+from clara.ingestion.journey import ingest
+from clara.retrieval.passage import Passage
+from clara.retrieval.ports import Embedder
+from clara.retrieval.profile import Profile
+from clara_lab.bench.dataset import BenchData, BenchDocument
+from clara_lab.bench.enriching import Enriched, Situate, enriched
+from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, Plan
+
+# Corpora of the bench are told by this; `clara corpus list` shows them, `clara corpus drop` removes one.
+PREFIX: Final = "bench-"
+# Tells what is being done, how much of it is, and of how much.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Situating:
+    """What writes the sentences that situate passages: `name` is part of a corpus's identity."""
+
+    name: str
+    situate: Situate
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A corpus that a run asks. `embedded` counts the vectors made now; `unenriched` says which passages lack a sentence."""
+
+    corpus: str
+    profile: Profile
+    passages: int
+    embedded: int
+    unenriched: Mapping[str, str] = field(default_factory=dict)
+
+
+def profile_of(services: Services, plan: Plan) -> Profile:
+    """Give the weights of a strategy. Raises ProfileError.
+
+    SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
+    `clara search --corpus` does with the corpus afterwards: search it as prose.
+    """
+    pool = max(plan.retrieval_pre_fusion_k, plan.candidates)
+    usual = Profile("prose", language=plan.retrieval_bm25_language, pool=pool, strategy=plan.retrieval_order)
+    if plan.retrieval_strategy == SIMPLE_VECTOR:
+        return replace(usual, dense=1.0, lexical=0.0)
+    if plan.retrieval_strategy == CONTEXTUAL_HYBRID:
+        dense, lexical = plan.retrieval_vector_weight, plan.retrieval_bm25_weight
+        return replace(usual, dense=dense, lexical=lexical, by_ranks=True, rank_constant=plan.retrieval_rrf_k)
+    return replace(services.profile(plan.retrieval_strategy.removeprefix(PROFILE)), strategy=plan.retrieval_order)
+
+
+def index(
+    services: Services, plan: Plan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
+) -> Indexed:
+    """Enrich, embed and store the documents, each as one passage, in one transaction.
+
+    A corpus is known by everything that shapes it, so that a run of the same documents finds it whole. One that was killed left
+    nothing but vectors that are remembered. Raises StoreUnavailableError, EmbedderUnavailableError.
+    """
+    profile = profile_of(services, plan)
+    corpus = corpus_of(data, embedder, situating, profile)
+    passages = [passage_of(document, corpus, profile.language) for document in data.documents if document.text.strip()]
+    store = services.passages(profile, embedder)
+    with alone_with(services.engine.get(), corpus, "load"):
+        if len(store.stored(corpus).passages) == len(passages):
+            return Indexed(corpus, profile, len(passages), 0)
+        made = _enriched(passages, data.documents, situating, progress)
+        if made.failures:  # not under the name of the whole one, which a later run would take for it
+            corpus = f"{corpus}-{hashlib.sha256(''.join(sorted(made.failures)).encode()).hexdigest()[:8]}"
+        report = ingest(
+            corpus,
+            [replace(passage, corpus=corpus) for passage in made.passages],
+            store,
+            services.memorising_embedder(embedder),
+            progress=lambda done, total: progress("embedding", done, total),
+        )
+    return Indexed(corpus, profile, len(passages), report.embedded, made.failures)
+
+
+def _enriched(
+    passages: Sequence[Passage], documents: Sequence[BenchDocument], situating: Situating | None, progress: Progress
+) -> Enriched:
+    if situating is None:
+        return Enriched(tuple(passages), {})
+    return enriched(
+        passages,
+        parents_of(documents),
+        situating.situate,
+        at_once=situating.at_once,
+        progress=lambda done, total: progress("enriching", done, total),
+    )
+
+
+def parents_of(documents: Sequence[BenchDocument]) -> dict[str, str]:
+    """Give the text of the parent of each document that has one: that document, or else all pieces of it in their order."""
+    pieces: dict[str, list[str]] = {}
+    for document in documents:
+        if document.parent:
+            pieces.setdefault(document.parent, []).append(document.text)
+    whole = {document.id: document.text for document in documents if document.id in pieces}
+    texts = {parent: whole.get(parent) or "\n\n".join(parts) for parent, parts in pieces.items()}
+    return {document.id: texts[document.parent] for document in documents if document.parent}
+
+
+def corpus_of(data: BenchData, embedder: Embedder, situating: Situating | None, profile: Profile) -> str:
+    """Name the corpus by all that shapes it: documents, model, sentences, names and language."""
+    shaping = (embedder.model, situating.name if situating else "", str(profile.follows_names), profile.language)
+    digest = hashlib.sha256("\n".join(shaping).encode())
+    for document in data.documents:
+        digest.update("\0".join((document.id, document.title, document.text, document.parent, "")).encode("utf-8", "replace"))
+    return f"{PREFIX}{digest.hexdigest()[:32]}"
+
+
+def passage_of(document: BenchDocument, corpus: str, language: str) -> Passage:
+    """Make the one passage of a document."""
+    # The title is indexed with the text, as a heading: measured better than the text alone (see Passage.indexed_text).
+    return Passage(
+        document.id, corpus, "bench", document.id, "", (document.title,) if document.title else (), document.text, language
+    )

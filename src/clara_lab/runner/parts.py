@@ -1,0 +1,139 @@
+"""What a run asks: the embedder, and where a run has them the enricher, the reranker, the writer and the judge."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clara.adapters.embedding import Patience
+from clara.adapters.gemini.embedder import GeminiEmbedder
+from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
+from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
+from clara.bootstrap import Services
+from clara.retrieval.ports import Embedder
+from clara.retrieval.reranking import TextScorer
+from clara_lab.bench.enriching import by_extract, by_model
+from clara_lab.bench.events import EventLog
+from clara_lab.bench.extracting import ExtractiveWriter
+from clara_lab.bench.judging import Judge
+from clara_lab.bench.plan import GEMINI, LOCAL, Plan
+from clara_lab.bench.prompting import context_characters
+from clara_lab.bench.writing import ANSWER_TOKENS, ModelWriter, Writer
+from clara_lab.chat import ChatModel
+from clara_lab.gemini_chat import GeminiChat
+from clara_lab.runner.indexing import Situating
+from clara_lab.runner.sentences import remembered
+from clara_lab.served.chat import ServedChat
+from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.usage import RequestEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a run. `characters` is how much of the documents the writer reads, None all; `usage` what was asked."""
+
+    embedder: Embedder
+    situating: Situating | None
+    reranker: TextScorer | None
+    writer: Writer | None
+    judge: Judge | None
+    characters: int | None
+    usage: Callable[[], Mapping[str, Any]] = field(default=dict)
+
+
+@contextmanager
+def parts_of(services: Services, plan: Plan, log: EventLog, folder: Path) -> Iterator[Parts]:
+    """Build what a plan names, and close it at the end; every request becomes an event of the log.
+
+    `folder` keeps the sentences that a model wrote. Raises EmbedderUnavailableError and ChatUnavailableError when a served
+    model cannot be asked at all: better now than after hours.
+    """
+    with ExitStack() as closing:
+        builder = _Builder(services, plan, log, closing)
+        chat = builder.chat() if plan.served_llm else None
+        writer: Writer | None = None
+        if plan.generation_enabled:
+            writer = ModelWriter(chat) if chat else ExtractiveWriter()
+        yield Parts(
+            builder.embedder(),
+            _situating(services, plan, chat, folder) if plan.enriches else None,
+            builder.reranker() if plan.reranker_enabled else None,
+            writer,
+            Judge(chat) if chat and plan.judge_enabled and plan.generation_enabled else None,
+            _characters(plan, chat) if plan.generation_enabled else None,
+            lambda: {kind: asdict(usage) for kind, usage in builder.transport.usage().items()},
+        )
+
+
+class _Builder:
+    def __init__(self, services: Services, plan: Plan, log: EventLog, closing: ExitStack) -> None:
+        self._services, self._plan, self._closing = services, plan, closing
+        limits = Limits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
+
+        def noted(event: RequestEvent) -> None:
+            log.write("embedding_batch" if event.kind == "embedding" else "llm_request", **asdict(event))
+
+        self.transport = ServedTransport(limits, noted)
+        closing.callback(self.transport.close)
+
+    def embedder(self) -> Embedder:
+        plan = self._plan
+        if plan.embedding_model_name == LOCAL:
+            return self._services.embedder.get()
+        if plan.embedding_model_name.startswith(GEMINI):
+            return GeminiEmbedder(self._gemini(), plan.embedding_model_name)
+        manner = EmbeddingManner(plan.embedding_model_type == "asymmetric", plan.embedding_batch_size)
+        return ServedEmbedder.connected(self.transport, self._endpoint("EMBEDDING"), manner)
+
+    def chat(self) -> ChatModel:
+        if self._plan.llm_model_name.startswith(GEMINI):
+            return GeminiChat(self._gemini(), self._plan.llm_model_name)
+        return ServedChat(self.transport, self._endpoint("LLM"))
+
+    def reranker(self) -> TextScorer:
+        plan = self._plan
+        key = plan.nim_api_key.get_secret_value()
+        endpoint = Endpoint(plan.reranker_base_url, plan.reranker_model_name, plan.nim_request_timeout, key)
+        reranker = EndpointReranker(endpoint)
+        self._closing.callback(reranker.close)
+        return reranker
+
+    def _endpoint(self, settings: str) -> ServedEndpoint:
+        plan = self._plan
+        address, name = (
+            (plan.embedding_base_url, plan.embedding_model_name)
+            if settings == "EMBEDDING"
+            else (plan.llm_base_url, plan.llm_model_name)
+        )
+        return ServedEndpoint(address, name, plan.nim_api_key.get_secret_value(), settings)
+
+    def _gemini(self) -> GeminiTransport:
+        plan = self._plan
+        transport = GeminiTransport(
+            plan.gemini_api_key.get_secret_value(),
+            deadline_seconds=plan.nim_request_timeout,
+            base_url=plan.gemini_base_url or PUBLIC_URL,
+            guard=Patience(tries=plan.nim_max_retries + 1),
+        )
+        self._closing.callback(transport.close)
+        return transport
+
+
+def _situating(services: Services, plan: Plan, chat: ChatModel | None, folder: Path) -> Situating:
+    tokens = plan.retrieval_context_max_tokens
+    if chat is None:
+        return Situating(f"extractive-{tokens}", by_extract(services.token_counter.get(), tokens), 1)
+    name = f"{chat.name}-{tokens}"
+    file = folder / f"sentences-{''.join(letter if letter.isalnum() else '-' for letter in name)}.jsonl"
+    return Situating(name, remembered(by_model(chat, tokens), file), plan.retrieval_context_batch_size)
+
+
+def _characters(plan: Plan, chat: ChatModel | None) -> int | None:
+    """Give the bound of the context: the plan's, or what the model says that it reads; the extractive writer reads all."""
+    if plan.generation_max_context_chars:
+        return plan.generation_max_context_chars
+    if chat is None:
+        return None
+    return context_characters(chat.context_length() if isinstance(chat, ServedChat) else None, ANSWER_TOKENS)

@@ -1,0 +1,196 @@
+"""One run of the bench, from its variables to its reports.
+
+read -> cut -> enrich -> index -> embed the questions -> search -> rerank -> write -> measure -> report
+"""
+
+import resource
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+from uuid import uuid4
+
+from clara.bootstrap import Services
+from clara_lab.bench.dataset import BenchData
+from clara_lab.bench.events import EventLog, Events, read_events
+from clara_lab.bench.plan import Plan
+from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
+from clara_lab.bench.reports import write_reports
+from clara_lab.runner.answering import Answering
+from clara_lab.runner.estimating import sizes
+from clara_lab.runner.indexing import Indexed, Progress, index
+from clara_lab.runner.parts import Parts, parts_of
+from clara_lab.runner.reading import read_data
+from clara_lab.runner.retrieving import answers, asker, pre_embedded
+
+EVENTS: Final = ".events.jsonl"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a run writes, and which one it takes up again (empty: none)."""
+
+    folder: Path
+    resume: str = ""
+
+
+class _Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = perf_counter()
+
+    def ended(self, phase: str) -> None:
+        now = perf_counter()
+        self.seconds[phase] = round(now - self._since, 3)
+        self._since = now
+
+
+def run(services: Services, plan: Plan, output: Output, say: Say, progress: Progress) -> RunRecord:
+    """Run the bench and write its reports; give the record.
+
+    Every question's result is in the event log as soon as it is there: a run that was killed is taken up again with its id, and
+    asks only what is missing. Raises BenchDataError, ResumeError, EmbedderUnavailableError, ChatUnavailableError,
+    StoreUnavailableError, OSError.
+    """
+    clock = _Clock()
+    data = read_data(plan)
+    clock.ended("read")
+    say(sizes(data))
+    begun = _begun(plan, data, output)
+    log = EventLog(output.folder / f"{begun.run_id}{EVENTS}")
+    try:
+        if not begun.done:
+            log.write("run_start", run_id=begun.run_id, started=begun.started, plan=plan.shown(), data=described(data))
+        with parts_of(services, plan, log, output.folder) as parts:
+            record = _run(services, plan, _Work(data, begun, parts, log, clock), progress)
+        log.write("run_complete", run_id=record.run_id, totals=record.totals)
+    finally:
+        log.close()
+    for file in write_reports(record, output.folder):
+        say(f"wrote {file}")
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """Who a run is, and what came of the questions that were asked before it was ended."""
+
+    run_id: str
+    started: str
+    done: dict[str, QuestionRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    data: BenchData
+    begun: _Begun
+    parts: Parts
+    log: EventLog
+    clock: _Clock
+
+
+def _run(services: Services, plan: Plan, work: _Work, progress: Progress) -> RunRecord:
+    parts, clock = work.parts, work.clock
+    indexed = index(services, plan, work.data, parts.embedder, parts.situating, progress)
+    clock.ended("index")
+    left = [question for question in work.data.questions if question.id not in work.begun.done]
+    failed: list[str] = []
+
+    def noted(count: int, reason: str) -> None:
+        work.log.write("embedding_batch", kind="questions", items=count, failure=reason)
+        failed.extend([reason] if reason else [])
+
+    vectors = pre_embedded(parts.embedder, left, plan.embedding_batch_size, noted, progress)
+    clock.ended("embed_questions")
+    ask = asker(services, plan, indexed, parts.embedder, parts.reranker, vectors)
+    found = list(answers(ask, left, progress))
+    clock.ended("retrieve")
+    records = dict(work.begun.done)
+    for record in _written(plan, work, found, progress):
+        work.log.write_result(record)
+        records[record.question.id] = record
+    clock.ended("generate")
+    questions = tuple(records[question.id] for question in work.data.questions)
+    totals = _totals(work, indexed, questions, failed)
+    return RunRecord(work.begun.run_id, work.begun.started, plan.shown(), described(work.data), questions, totals)
+
+
+def _written(plan: Plan, work: _Work, found: Sequence[QuestionRecord], progress: Progress) -> Iterable[QuestionRecord]:
+    parts = work.parts
+    if parts.writer is None:
+        return found
+    documents = {document.id: document for document in work.data.documents}
+    at_once = plan.nim_max_concurrent_requests if plan.served_llm else 1
+    answering = Answering(documents, parts.writer, parts.judge, parts.embedder, parts.characters, at_once)
+    return answering.answered(found, lambda done: progress("questions answered", done, len(found)))
+
+
+def _totals(work: _Work, indexed: Indexed, questions: Sequence[QuestionRecord], failed: Sequence[str]) -> dict[str, Any]:
+    return {
+        "seconds": work.clock.seconds,
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "corpus": indexed.corpus,
+        "passages": indexed.passages,
+        "embedded_now": indexed.embedded,
+        "unenriched": len(indexed.unenriched),
+        "resumed_questions": len(work.begun.done),
+        "failed_query_batches": len(failed),
+        "rerank_failures": sum(question.reranked is False for question in questions),
+        "questions_with_failures": sum(bool(question.failures) for question in questions),
+        "requests": dict(work.parts.usage()),
+    }
+
+
+def described(data: BenchData) -> dict[str, Any]:
+    """Give what a report says of the data."""
+    return {
+        "name": data.name,
+        "digest": data.digest,
+        "documents": len(data.documents),
+        "questions": len(data.questions),
+        "origin": dict(data.origin),
+        "relative_only": data.relative_only,
+    }
+
+
+def _begun(plan: Plan, data: BenchData, output: Output) -> _Begun:
+    if output.resume:
+        return _taken_up(plan, data, output)
+    now = datetime.now(UTC)
+    strategy = plan.retrieval_strategy.replace(":", "-").replace("_", "-").casefold()
+    return _Begun(f"{plan.mteb_dataset_name}_{strategy}_{now:%Y%m%dT%H%M%SZ}_{uuid4().hex}", now.isoformat(), {})
+
+
+def _taken_up(plan: Plan, data: BenchData, output: Output) -> _Begun:
+    file = output.folder / f"{output.resume}{EVENTS}"
+    events = _events(file)
+    start = next((event for event in events.events if event["event"] == "run_start"), None)
+    if start is None:
+        raise ResumeError(f"{file}: has no beginning; start the run anew without --resume")
+    different = sorted(name for name, value in plan.shown().items() if start["plan"].get(name) != value)
+    if different:
+        raise ResumeError(f"{output.resume} was begun with other values of {', '.join(different)}; set them as they were")
+    if start["data"]["digest"] != data.digest:
+        raise ResumeError(f"{output.resume} was begun on other data; start the run anew without --resume")
+    known = {question.id: question for question in data.questions}
+    done = {
+        record.question.id: replace(record, question=known[record.question.id])
+        for record in events.results()
+        if record.question.id in known and not record.failures  # an outage is no answer: it is asked again
+    }
+    return _Begun(output.resume, start["started"], done)
+
+
+def _events(file: Path) -> Events:
+    try:
+        return read_events(file)
+    except OSError as error:
+        held = ", ".join(sorted(found.name.removesuffix(EVENTS) for found in file.parent.glob(f"*{EVENTS}"))) or "none"
+        raise ResumeError(
+            f"{file}: {error.strerror}; --resume takes the id of a run in that folder, there are: {held}"
+        ) from error
