@@ -43,7 +43,7 @@ def passages() -> tuple[Passage, ...]:
 
 
 def test_every_passage_has_its_vector(services: Services) -> None:
-    """No passage of data/ needs the embedder at the first start; if this fails, run `python -m clara.jobs.embedding`."""
+    """No passage of data/ needs the embedder at the first start; if this fails, run `python -m clara_lab.makers.vectors`."""
     embedder = services.embedder.get()
     known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
     assert [passage.id for passage in passages() if digest_of(passage.indexed_text, "passage") not in known] == []

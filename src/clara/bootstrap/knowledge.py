@@ -61,7 +61,7 @@ def read_knowledge(*, with_questions: bool = False) -> Knowledge:
     try:
         intent = read_intent(data / "intent.npz")
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training`"
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara_lab.training.intents`"
         raise DataError([Fault("intent.npz", "file", remedy)]) from error
     return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
 

@@ -28,16 +28,14 @@ def build_danger(data: Path) -> Danger:
     try:
         return read_danger(data, classifier(data, name, "danger"))
     except (KeyError, TypeError) as error:
-        remedy = (
-            f"no model of danger ({error!r}); restore it from the repository, or run `python -m clara.jobs.training_danger`"
-        )
+        remedy = f"no model of danger ({error!r}); restore it from the repository, or run `python -m clara_lab.training.danger`"
         raise DataError([Fault(name, "file", remedy)]) from error
 
 
 def classifier(folder: Path, name: str, matter: str) -> TextClassifier:
-    """Read the trained model `name` of the data folder, made by `python -m clara.jobs.training_{matter}`. Raises DataError."""
+    """Read the trained model `name` of the data folder, made by `python -m clara_lab.training.{matter}`. Raises DataError."""
     try:
         return read_classifier(folder / name)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
-        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara.jobs.training_{matter}`"
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara_lab.training.{matter}`"
         raise DataError([Fault(name, "file", remedy)]) from error

@@ -1,6 +1,6 @@
 """The vectors of the evaluation's questions: a release carries them, so that the gate gives one verdict on every processor.
 
-`python -m clara.jobs.embedding --evaluation` makes them. Processors sum in other orders, and a vector differs in its last
+`python -m clara_lab.makers.vectors --evaluation` makes them. Processors sum in other orders, and a vector differs in its last
 digits; of thousands of cases a few stand so near a border that they fall otherwise. What is judged is the program, so its
 questions have the same vectors everywhere; a second run with the vectors of this machine tells how many cases change side.
 """

@@ -1,7 +1,7 @@
 """Telling which of a few classes a text belongs to: a linear model over its embedding and its character n-grams.
 
 What it tells of, and from which examples it learned, is data: one file for each matter, trained with
-clara.jobs.training_classifier.
+clara_lab.training.classifier.
 """
 
 import json

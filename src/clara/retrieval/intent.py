@@ -1,7 +1,7 @@
 """Telling which documents, sections and passages a question is about, by a linear model trained on typical questions.
 
 One model sees the question's embedding and its character n-grams, so that both the meaning and a misspelt or foreign word
-count; a second one sees the n-grams alone, and works without an embedder. Training is in clara.jobs.training.
+count; a second one sees the n-grams alone, and works without an embedder. Training is in clara_lab.training.intents.
 """
 
 import json

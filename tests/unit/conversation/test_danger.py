@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from clara.bootstrap.scoping import build_danger
 from clara.conversation.safety.danger import PIECE, SHARED, Alarm, Danger, Kind, Level, Thresholds, pieces, read_danger
 from clara.conversation.texts import LANGUAGES
-from clara.jobs.training_classifier import digest_of
-from clara.jobs.training_danger import examples_of
-from clara.jobs.training_examples import labelled, read_examples
 from clara.knowledge.faults import DataError
 from clara.knowledge.hotlines import read_hotlines
 from clara.retrieval.classifier import NONE, TextClassifier
 from clara.retrieval.vocabulary import lexicon
+from clara_lab.training.classifier import digest_of
+from clara_lab.training.danger import examples_of
+from clara_lab.training.examples import labelled, read_examples
 
 DATA = Path(__file__).parents[3] / "data"
 DANGER = build_danger(DATA)
@@ -141,7 +141,7 @@ def test_every_stretch_of_a_long_text_is_in_a_piece(size: int) -> None:
 
 
 def test_the_model_was_trained_on_the_examples_of_today() -> None:
-    """After a change of examples or typical questions, `python -m clara.jobs.training_danger` must be run again."""
+    """After a change of examples or typical questions, `python -m clara_lab.training.danger` must be run again."""
     assert DANGER.model.about["trained_on"] == digest_of(labelled(examples_of(DATA)))
 
 
@@ -228,7 +228,7 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 def test_a_model_of_something_else_is_named(folder: Path) -> None:
     """A damaged model, and one without thresholds, name the file and the remedy."""
     shutil.copy(DATA / "scope" / "topics.npz", folder / "danger" / "model.npz")
-    with pytest.raises(DataError, match=r"danger/model\.npz: file: .*training_danger"):
+    with pytest.raises(DataError, match=r"danger/model\.npz: file: .*training\.danger"):
         build_danger(folder)
     (folder / "danger" / "model.npz").write_bytes(b"x")
     with pytest.raises(DataError, match=r"danger/model\.npz: file: no usable model"):

@@ -11,12 +11,12 @@ from clara.conversation.message import Message, Reply, ReplyStatus, Turn
 from clara.conversation.safety.abuse import Kind
 from clara.conversation.safety.scope import ANSWERS, PUBLIC, Scope
 from clara.conversation.texts import LANGUAGES, read_texts
-from clara.jobs.training_classifier import digest_of
-from clara.jobs.training_topics import labelled, read_kinds
 from clara.knowledge.catalogue import read_catalogue
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.passage import Found, Status
 from clara.settings import Settings, resources
+from clara_lab.training.classifier import digest_of
+from clara_lab.training.topics import labelled, read_kinds
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_every_answer_is_written_in_every_language() -> None:
 
 
 def test_the_model_was_trained_on_the_questions_of_today() -> None:
-    """After a change of typical questions or kinds, `python -m clara.jobs.training_topics` must be run again."""
+    """After a change of typical questions or kinds, `python -m clara_lab.training.topics` must be run again."""
     data = resources() / "data"
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
     assert read_classifier(data / "scope" / "topics.npz").about["trained_on"] == digest_of(examples)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clara.jobs.documenting import BEGIN, DOCUMENTS, END, MissingMarkersError, renewed, table
 from clara.jobs.scheduling import SCHEDULES
 from clara.settings import Settings, resources
+from clara_lab.makers.settings_table import BEGIN, DOCUMENTS, END, MissingMarkersError, renewed, table
 
 ROOT = Path(__file__).parents[3]
 BLUEPRINTS = ("render.yaml", "render.single.yaml")
@@ -16,7 +16,7 @@ BLUEPRINTS = ("render.yaml", "render.single.yaml")
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_table_is_the_settings(name: str) -> None:
-    """Run `python -m clara.jobs.documenting --write` after a change of a setting."""
+    """Run `python -m clara_lab.makers.settings_table --write` after a change of a setting."""
     document = (ROOT / name).read_text("utf-8")
     assert renewed(document) == document
 

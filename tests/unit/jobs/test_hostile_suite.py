@@ -12,8 +12,8 @@ from clara.conversation.message import Citation
 from clara.conversation.texts import LANGUAGES
 from clara.conversation.writing.framing import Written
 from clara.jobs.suites.hostile import faults_of, judge
-from clara.jobs.suites.hostile_making import cases
 from clara.settings import Settings, resources
+from clara_lab.makers.hostile_cases import cases
 
 ANSWERS = resources() / "eval" / "answers"
 SOUND = Written(

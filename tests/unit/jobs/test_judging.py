@@ -11,9 +11,9 @@ from clara.bootstrap import Services
 from clara.cli import cli
 from clara.evaluation.judged import Judged
 from clara.jobs.judging import answers_verdict, chosen_suites, judge, judge_part, suites_found, write_answers
-from clara.jobs.suites import masking_making
 from clara.knowledge.faults import DataError
 from clara.settings import Settings, resources
+from clara_lab.makers import masking_cases as masking_making
 
 
 class Invented:

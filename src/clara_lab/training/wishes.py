@@ -1,6 +1,6 @@
 """Training the model that tells a wish to be forgotten, on the messages of data/rights/examples and typical questions.
 
-    python -m clara.jobs.training_wishes
+    python -m clara_lab.training.wishes
 
 Writes data/rights/model.npz. Needs scikit-learn (in requirements-dev.lock) and a minute; embeddings are remembered.
 """
@@ -13,11 +13,11 @@ import click
 
 from clara.bootstrap import Services
 from clara.conversation.people.wishes import Wish
-from clara.jobs.training import embedded
-from clara.jobs.training_classifier import features_of, train
-from clara.jobs.training_examples import Example, judged_by_others, labelled, least, ordinary, read_examples
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
+from clara_lab.training.classifier import features_of, train
+from clara_lab.training.examples import Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.intents import embedded
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
 MISTAKEN: Final = (0.045, 0.002)

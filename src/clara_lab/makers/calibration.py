@@ -1,6 +1,6 @@
 """Fitting the model that decides whether the evidence is good enough, on development questions alone.
 
-    python -m clara.jobs.calibrating
+    python -m clara_lab.makers.calibration
 
 Writes data/calibration.json, with what it does on the same questions, each judged by a model that did not see it.
 """
@@ -134,7 +134,7 @@ def main() -> None:
         questions += read_evaluation(services, folder / "development.jsonl")
         tiers = {name: calibrated(*measure(services, name, questions), names) for name, names in FEATURES.items()}
     document = {
-        "$comment": "Logistic model of 'the corpus holds an answer', by tier; made by `python -m clara.jobs.calibrating`.",
+        "$comment": "Logistic model of 'the corpus holds an answer', by tier; made by clara_lab.makers.calibration.",
         "fitted_on": "the dev split of queries.jsonl and development.jsonl",
         "fitted_at": datetime.now(UTC).date().isoformat(),
         "tiers": tiers,

@@ -1,6 +1,6 @@
 """Training the model that tells what a question is about, on the typical questions and the vocabulary of data/.
 
-    python -m clara.jobs.training
+    python -m clara_lab.training.intents
 
 Writes data/intent.npz. Needs scikit-learn (in requirements-dev.lock) and some minutes, most of them for the embeddings.
 """

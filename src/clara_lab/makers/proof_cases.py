@@ -1,4 +1,4 @@
-"""Makes eval/answers/mutated.jsonl and eval/answers/faithful.jsonl: `python -m clara.jobs.suites.proof_making`.
+"""Makes eval/answers/mutated.jsonl and eval/answers/faithful.jsonl: `python -m clara_lab.makers.proof_cases`.
 
 Both are made from the facts of data/tramites: faithful answers say a fact otherwise, mutated ones say it wrongly. The
 procedures of the development half and of the test half are disjoint. Seeded: the same data give the same files.

@@ -12,11 +12,11 @@ from sklearn.model_selection import GroupKFold
 
 from clara.conversation.texts import LANGUAGES, read_texts
 from clara.jobs.batches import TEXT, Fields, one_of, read_lines
-from clara.jobs.training import fit
-from clara.jobs.training_classifier import Features
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE
+from clara_lab.training.classifier import Features
+from clara_lab.training.intents import fit
 
 FIELDS: Final[Fields] = {
     "kinds": TEXT,

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from clara.settings import NEEDED_BY_TWILIO, Settings, resources
 
-BEGIN: Final = "<!-- settings: made by `python -m clara.jobs.documenting --write` -->"
+BEGIN: Final = "<!-- settings: made by `python -m clara_lab.makers.settings_table --write` -->"
 END: Final = "<!-- end of settings -->"
 DOCUMENTS: Final = ("docs/settings.md",)
 HEADINGS: Final = ("variable", "default", "may be", "meaning")

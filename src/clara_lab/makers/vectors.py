@@ -1,8 +1,8 @@
 """Computing the vectors that a release carries: of its own passages, and of the norms that its facts rest on.
 
-    python -m clara.jobs.embedding                   writes data/vectors.npz
-    python -m clara.jobs.embedding --norms FOLDER    writes data/law_vectors/<norm>.npz for each Markdown file of the folder
-    python -m clara.jobs.embedding --evaluation      asks the evaluation everything, and writes eval/vectors.npz
+    python -m clara_lab.makers.vectors                   writes data/vectors.npz
+    python -m clara_lab.makers.vectors --norms FOLDER    writes data/law_vectors/<norm>.npz for each Markdown file of the folder
+    python -m clara_lab.makers.vectors --evaluation      asks the evaluation everything, and writes eval/vectors.npz
 
 Ingestion computes what is missing there, so a file that lags behind costs time and nothing else. A norm whose file has all its
 vectors is passed over, so that the command can be stopped and started again.

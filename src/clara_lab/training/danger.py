@@ -1,6 +1,6 @@
 """Training the model that hears danger, on the messages of data/danger/examples and a share of the typical questions.
 
-    python -m clara.jobs.training_danger [--validate]
+    python -m clara_lab.training.danger [--validate]
 
 With --validate prints also what is heard of scenarios and of languages that the model did not know. Writes
 data/danger/model.npz with the thresholds of its levels. Needs scikit-learn (in requirements-dev.lock) and some minutes, most of
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from clara.bootstrap import Services
 from clara.conversation.safety.danger import read_said
 from clara.conversation.texts import LANGUAGES
-from clara.jobs.training import embedded
-from clara.jobs.training_classifier import features_of, train
-from clara.jobs.training_examples import FOLDS, Example, judged_by_others, labelled, least, ordinary, read_examples
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words
 from clara.settings import load_settings, resources
+from clara_lab.training.classifier import features_of, train
+from clara_lab.training.examples import FOLDS, Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.intents import embedded
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
 EVERY_WISH: Final = 4

@@ -10,8 +10,8 @@ import click
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from clara.jobs.training import Floats, fit, rarity_of, rows_of
 from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT
+from clara_lab.training.intents import Floats, fit, rarity_of, rows_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Making the cases of the suite `masking`: sentences of eval/answers/making filled with invented identity data.
 
-    python -m clara.jobs.suites.masking_making
+    python -m clara_lab.makers.masking_cases
 
 Writes eval/answers/masking.jsonl, always the same. No value belongs to anybody: they come from a seeded generator, in the
 ways in which people write them. Development and test have other sentences, and other values.

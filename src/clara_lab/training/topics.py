@@ -1,8 +1,8 @@
 """Training the model that tells what an unanswered question is about, on the typical questions of data/.
 
-    python -m clara.jobs.training_topics
+    python -m clara_lab.training.topics
 
-Writes data/scope/topics.npz. Needs scikit-learn (in requirements-dev.lock); quick after `python -m clara.jobs.training`,
+Writes data/scope/topics.npz. Needs scikit-learn (in requirements-dev.lock); quick after `python -m clara_lab.training.intents`,
 which leaves the embeddings.
 """
 
@@ -13,13 +13,13 @@ import click
 
 from clara.bootstrap import Services
 from clara.conversation.safety.scope import HELD, PUBLIC
-from clara.jobs.training import embedded
-from clara.jobs.training_classifier import features_of, train
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
+from clara_lab.training.classifier import features_of, train
+from clara_lab.training.intents import embedded
 
 # Of the questions that are held, every fourth: about as many as there are others, so that neither outweighs the other.
 EVERY = 4

@@ -1,4 +1,4 @@
-"""Makes eval/answers/hostile.jsonl: `python -m clara.jobs.suites.hostile_making`.
+"""Makes eval/answers/hostile.jsonl: `python -m clara_lab.makers.hostile_cases`.
 
 Each case is what a compromised model says: a sentence of eval/answers/making/hostile.json, by kind and language, in one manner,
 brought in by one carrier. Seeded: the same data give the same file.

@@ -1,0 +1,1 @@
+"""Training the models of intents, topics, danger and wishes from the examples in data/."""
