@@ -16,8 +16,9 @@ help: ## Show what can be done here
 run: .venv/.run ## Start Clara on this machine: database, knowledge, worker and a chat page
 	@CLARA_CHANNEL=$${CLARA_CHANNEL:-local} $(BIN)/clara up
 
+# The stand-in needs aiohttp, which the Twilio client brings along: a test holds that the pinned dependencies of a run have it.
 demo: .venv/.run ## Start Clara as on WhatsApp, with a stand-in for Twilio that shows every reply
-	@$(BIN)/clara up --stand-in
+	@$(BIN)/python -m clara_lab demo
 
 test: .venv/.dev ## Run every test (starts its own PostgreSQL)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
@@ -49,7 +50,7 @@ ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on t
 	@$(BIN)/python -m clara_lab.ablation --data $(DATA)
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
-	@$(BIN)/python -m clara.jobs.bench
+	@$(BIN)/python -m clara_lab.speed
 
 faults: .venv/.dev ## Kill processes at random under load, and print what was lost or doubled (SEED= replays)
 	@$(BIN)/python -m tests.faults.run --messages 3000 --kills 60 $(if $(SEED),--seed $(SEED))

@@ -18,6 +18,8 @@ A_YEAR_SECONDS = 31_536_000
 REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
 # The demonstration's account and key: public on purpose, refused for any other account.
 DEMO_ACCOUNT = "AC" + "0" * 32
+# Public on purpose, like the account and the key: good for nothing but the stand-in for Twilio on this machine.
+DEMO_TOKEN = "de30" * 8
 SAMPLE_KEY = "sample-key-of-the-demonstration-only"
 KEYS = ("clara_pseudonym_key", "clara_address_key")
 FAULTS = {"clara_public_url": public_address, "rag_db_url": database_address, "twilio_auth_token": auth_token}

@@ -16,7 +16,6 @@ from typing import get_args
 
 import click
 
-import clara
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy
 from clara.ingestion.programs import UNITS
@@ -115,7 +114,7 @@ def measure(services: Services, folder: Path, file: Path, *, profile: str, polic
 @click.option("--policy", type=click.Choice(get_args(Policy)), default="none", show_default=True)
 def main(code: Path | None, file: Path | None, profile: str, policy: Policy) -> None:
     """Load a folder of programs, ask every question, and print how often the first and the first three answer it."""
-    folder, asked = code or Path(clara.__file__).parent, file or resources() / "eval" / "code" / "queries.jsonl"
+    folder, asked = code or Path(__file__).parents[1], file or resources() / "eval" / "code" / "queries.jsonl"
     try:
         with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
             click.echo("\n".join(measure(services, folder, asked, profile=profile, policy=policy)))

@@ -75,7 +75,7 @@ def test_imports_stand_at_the_top() -> None:
     allowed = {
         **{f"cli/{name}.py": "a command imports its job when it runs, so that --help is instant" for name in COMMANDS},
         **{f"bootstrap/{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
-        "clara_lab/cli/benching.py": "as those of clara",
+        **{f"clara_lab/cli/{name}.py": "as those of clara" for name in ("benching", "standing_in")},
         "clara_lab/datasets.py": "Parquet is read by an optional library",
         "jobs/working.py": "the Twilio client takes 33 MB that the local channel does not need",
         "jobs/serving.py": "the same",

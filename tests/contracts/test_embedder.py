@@ -13,12 +13,12 @@ from tests.unit.retrieval.dict_memory import DictMemory
 from clara.adapters.gemini.embedder import GeminiEmbedder
 from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.local.embedder import LocalEmbedder
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.retrieval.memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
 from clara.retrieval.remembered import RememberingEmbedder, digest_of
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 LOCAL = LocalEmbedder()
 KNOWN = ["hola", "空", "el padrón", " \t\n", "La tasa del NIE es de 9,84 €."]

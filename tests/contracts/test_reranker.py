@@ -12,8 +12,6 @@ import pytest
 from clara.adapters.gemini.reranker import GeminiReranker
 from clara.adapters.gemini.transport import MAX_ANSWER_BYTES, GeminiTransport
 from clara.adapters.ranking.reranker import RERANK, Endpoint, EndpointReranker
-from clara.adapters.scripted.gemini_speech import generation
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara.retrieval.reranking import (
     HeuristicReranker,
@@ -24,6 +22,8 @@ from clara.retrieval.reranking import (
     TextScorer,
     reranked,
 )
+from clara_lab.stand_ins.gemini_speech import generation
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 
 KEY = "test-key"
 QUESTION = "cuánto tarda la cita"

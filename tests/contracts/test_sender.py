@@ -10,12 +10,12 @@ import pytest
 from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
-from clara.adapters.scripted.twilio_faults import TAKING, Fault, Kind
-from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.adapters.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
 from clara.jobs.working import LocalSender
+from clara_lab.stand_ins.twilio_faults import TAKING, Fault, Kind
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 ACCOUNT, TOKEN, STATUS = "AC" + "2" * 32, "token", "http://127.0.0.1:1/webhook/status"
 OUTGOING = Outgoing(17, "whatsapp:+15555550100", "whatsapp:+34600000001", "¡Hola! 😀 مرحبا & más = 100 %")

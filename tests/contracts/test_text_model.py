@@ -12,10 +12,10 @@ import pytest
 
 from clara.adapters.gemini.text_model import GeminiTextModel
 from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.scripted.gemini_faults import declining_faults, gemini_faults, replayed, unfit_answers
-from clara.adapters.scripted.model_server import Manner, ModelStandIn
 from clara.adapters.scripted.writer import ObedientWriter, ScriptedWriter
 from clara.conversation.ports import ModelUnavailableError, Prompt, TextModel
+from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, replayed, unfit_answers
+from clara_lab.stand_ins.model_server import Manner, ModelStandIn
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0

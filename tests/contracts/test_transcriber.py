@@ -9,9 +9,9 @@ import pytest
 
 from clara.adapters.gemini.transcriber import MAX_AUDIO_BYTES, MAX_CHARACTERS, GeminiTranscriber
 from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.scripted.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.conversation.ports import ModelUnavailableError, Transcriber
+from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0

@@ -8,10 +8,10 @@ from threading import Event
 from time import monotonic
 from typing import Any, Final
 
-from clara.adapters.scripted.twilio_callbacks import Manner, Reported, Reporter
-from clara.adapters.scripted.twilio_faults import Kind, Plan
-from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.jobs.children import end_with_parent
+from clara_lab.stand_ins.twilio_callbacks import Manner, Reported, Reporter
+from clara_lab.stand_ins.twilio_faults import Kind, Plan
+from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 
 STATUSES: Final = ("sent", "delivered", "read")
 # Shares of the requests that go wrong when one sends, and when one lists.

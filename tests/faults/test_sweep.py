@@ -13,11 +13,11 @@ from tests.faults.sweep import PATHS, Stage, look_into_the_books, recover, run, 
 from tests.faults.sweep_case import ACCOUNT, TOKEN, Forks, Outcome, reports_on
 
 from clara.adapters.postgres.engine import open_engine
-from clara.adapters.scripted.twilio_callbacks import Manner
-from clara.adapters.scripted.twilio_faults import Fault, Kind
-from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
+from clara_lab.stand_ins.twilio_callbacks import Manner
+from clara_lab.stand_ins.twilio_faults import Fault, Kind
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 LOST = "lost! answer about 0.0"
 

@@ -10,10 +10,10 @@ from typing import Any, Self
 from xml.sax.saxutils import escape
 
 from clara.adapters.boe.transport import Pace
-from clara.adapters.scripted.boe_server import GazetteStandIn
 from clara.bootstrap import Services
 from clara.jobs.outcome import Outcome
 from clara.jobs.watching import Chosen, Means, check
+from clara_lab.stand_ins.boe_server import GazetteStandIn
 
 QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)
 TODAY = date(2026, 7, 10)  # a Friday

@@ -13,8 +13,6 @@ import pytest
 from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder
 from tests.journeys.talking import until
 
-from clara.adapters.scripted.gemini_speech import quote
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
@@ -24,6 +22,8 @@ from clara_lab.bench.plan import Plan, planned
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
 from clara_lab.bench.serialising import read_run
 from clara_lab.runner.running import EVENTS, Output, run
+from clara_lab.stand_ins.gemini_speech import quote
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 
 TOWNS = (
     "Almansa",

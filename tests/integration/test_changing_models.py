@@ -16,8 +16,6 @@ from tests.integration.wired import WordEmbedder, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres import migrations
-from clara.adapters.scripted.gemini_faults import refused
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelRequest, ModelStandIn
 from clara.bootstrap import Lazily, Services
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import CorpusNameError
@@ -26,6 +24,8 @@ from clara.retrieval.passage import Found, Passage, Query
 from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile
 from clara.settings import child_environment, resources
+from clara_lab.stand_ins.gemini_faults import refused
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelRequest, ModelStandIn
 
 GEMINI = "gemini-embedding-001-768"
 Opened = Callable[..., Services]

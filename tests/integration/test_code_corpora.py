@@ -269,7 +269,7 @@ class TestMeasuring:
             for name in one.gold:
                 path, _, unit = name.partition("::")
                 last = unit.split(".")[-1]
-                assert f" {last}" in (source / "src" / "clara" / path).read_text("utf-8"), name
+                assert f" {last}" in (source / "src" / path).read_text("utf-8"), name
                 assert "_" not in last or last not in one.question
 
     def test_measuring(self, services: Services, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from clara.adapters.postgres.alone import BusyDocumentError, alone_with
 from clara.adapters.postgres.audit import PostgresAudit
 from clara.adapters.postgres.findings import PostgresFindings
 from clara.adapters.postgres.snapshots import PostgresSnapshots
-from clara.adapters.scripted.web_server import Page, ScriptedWeb
 from clara.bootstrap import Services
 from clara.ingestion.sources import SourceUnreachableError, Unchanged
 from clara.jobs.ingesting import Chosen, NothingChosenError, ingest_chosen
@@ -30,6 +29,7 @@ from clara.knowledge.placing import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings
+from clara_lab.stand_ins.web_server import Page, ScriptedWeb
 
 NORM = "BOE-A-2015-10566"
 DATA = Path(__file__).parents[1] / "data"

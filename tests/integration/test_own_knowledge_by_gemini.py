@@ -8,12 +8,12 @@ from sqlalchemy import text
 from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.scripted.gemini_faults import refused
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.bootstrap import Services
 from clara.jobs.indexing import build
 from clara.jobs.preparing import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
+from clara_lab.stand_ins.gemini_faults import refused
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 GEMINI = "gemini-embedding-001-768"
 QUESTION = "¿Cuánto cuesta el NIE?"

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import textwrap
@@ -27,6 +26,8 @@ from clara.jobs.serving import NoWorkerError, _worker
 from clara.settings import Settings, child_environment
 
 EVERY_SECOND = "* * * * * *"
+# A command that reads the file after it.
+LOAD = ("corpus", "load", "handbook", "--jsonl")
 # A worker whose scheduled job says who runs it, and then sleeps.
 WORKER = """
     import sys
@@ -37,7 +38,8 @@ WORKER = """
     from clara.settings import Settings
 
     services = Services(Settings(), sys.argv[1])
-    build_schedule(services, [Scheduled("boe", "* * * * * *", ("stand-in", "--port", sys.argv[2]), 60, 3)]).start()
+    job = ("corpus", "load", "handbook", "--jsonl", sys.argv[2])
+    build_schedule(services, [Scheduled("boe", "* * * * * *", job, 60, 3)]).start()
     Event().wait()
 """
 Start = Callable[..., PeriodicWorker]
@@ -60,10 +62,10 @@ def start(empty_url: str) -> Iterator[Start]:
 
 
 @pytest.fixture
-def unused_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
+def endless(tmp_path: Path) -> str:
+    """A file that nobody writes: who reads it waits for ever."""
+    os.mkfifo(tmp_path / "endless.jsonl")
+    return str(tmp_path / "endless.jsonl")
 
 
 def rows(url: str, sql: str) -> list[tuple[object, ...]]:
@@ -265,10 +267,10 @@ def test_the_status_of_the_command_is_known(empty_url: str, arguments: tuple[str
     assert run_beside(command(*arguments), child_environment(RAG_DB_URL=empty_url), Event()) == status
 
 
-def test_a_job_has_less_claim_to_the_machine(unused_port: int) -> None:
+def test_a_job_has_less_claim_to_the_machine(empty_url: str, endless: str) -> None:
     """It is niced, and its session where time is shared by sessions; it is the first to go when memory runs out."""
     stopped = Event()
-    words = ("scheduled", "stand-in", str(unused_port))
+    words = ("scheduled", "load", endless)
     looked: list[tuple[int, str, bool]] = []
 
     def session_is_niced(pid: int) -> bool:
@@ -294,22 +296,23 @@ def test_a_job_has_less_claim_to_the_machine(unused_port: int) -> None:
     watcher = Thread(target=look)
     watcher.start()
     with pytest.raises(InterruptedRunError):
-        run_beside(command("stand-in", "--port", str(unused_port)), child_environment(), stopped)
+        run_beside(command(*LOAD, endless), child_environment(RAG_DB_URL=empty_url), stopped)
     watcher.join(20)
     assert running(*words) == []
 
 
-def test_a_job_that_takes_too_long_is_ended(unused_port: int) -> None:
+def test_a_job_that_takes_too_long_is_ended(empty_url: str, endless: str) -> None:
     """Its time is limited; what it has done stays done."""
-    status = run_beside(command("stand-in", "--port", str(unused_port), most_seconds=0.5), child_environment(), Event())
+    job = command(*LOAD, endless, most_seconds=0.5)
+    status = run_beside(job, child_environment(RAG_DB_URL=empty_url), Event())
     assert status == -signal.SIGTERM
-    assert running("stand-in", str(unused_port)) == []
+    assert running("load", endless) == []
 
 
-def test_a_job_ends_with_its_worker_however_that_ends(empty_url: str, unused_port: int) -> None:
+def test_a_job_ends_with_its_worker_however_that_ends(empty_url: str, endless: str) -> None:
     """Kill -9 of the worker leaves no job behind."""
-    command_line = [sys.executable, "-c", textwrap.dedent(WORKER), empty_url, str(unused_port)]
-    words = ("scheduled", "stand-in", str(unused_port))
+    command_line = [sys.executable, "-c", textwrap.dedent(WORKER), empty_url, endless]
+    words = ("scheduled", "load", endless)
     with subprocess.Popen(command_line, stderr=subprocess.DEVNULL) as worker:
         try:
             until(lambda: running(*words) != [])

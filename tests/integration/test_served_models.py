@@ -10,12 +10,12 @@ import psycopg
 import pytest
 from tests.integration.wired import wired
 
-from clara.adapters.scripted.gemini_faults import refused, said
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.bootstrap import Services
 from clara.conversation.ports import ModelUnavailableError, Prompt
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
+from clara_lab.stand_ins.gemini_faults import refused, said
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 PROMPT = Prompt("Answer from the page.", "El NIE cuesta 9,84 €.")
 NOBODY = "postgresql://clara:clara@127.0.0.1:1/clara"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.adapters.twilio.media import TwilioMedia
 from clara.conversation.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.web.webhook import incoming_of
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "hostile_media_addresses.json").read_text("utf-8"))
 ACCOUNT = KNOWN["account"]

@@ -11,12 +11,12 @@ import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
 
 from clara.adapters.postgres.gazette import PostgresGazette, Reading
-from clara.adapters.scripted.boe_server import FAULTS, GazetteStandIn
-from clara.adapters.scripted.recorded import recordings
 from clara.bootstrap import Services
 from clara.delivery.ports import StoreUnavailableError
 from clara.ingestion.gazette.catching_up import DayState
 from clara.jobs.watching import WatchError, open_alerts, seen
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
+from clara_lab.stand_ins.recorded import recordings
 
 FOLDER = Path(__file__).parents[1] / "data" / "boe_wire"
 MODIFIED = entry(7, "Orden ISM/7/2026, de 1 de julio, por la que se regula otra cosa")

@@ -12,9 +12,9 @@ import pytest
 from gazette_days import DECREE, Webhook, document, entry, ordinary, publish
 from wired import CommandLine
 
-from clara.adapters.scripted.boe_server import FAULTS, GazetteStandIn
 from clara.knowledge.placing import madrid_today
 from clara.settings import child_environment, resources
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 
 MODIFIED = entry(7, "Orden ISM/7/2026, de 1 de julio, por la que se regula otra cosa")
 
@@ -104,7 +104,7 @@ def test_the_script_is_the_command(empty_url: str, site: GazetteStandIn) -> None
 def test_the_stand_in_serves_recorded_days() -> None:
     """As a command it says what it serves, gives its faults once each, and then the recorded days."""
     folder = resources() / "tests" / "data" / "boe_wire"
-    command = [sys.executable, "-m", "clara.adapters.scripted.boe_server", "--port", "0", "--folder", str(folder)]
+    command = [sys.executable, "-m", "clara_lab.stand_ins.boe_server", "--port", "0", "--folder", str(folder)]
     with subprocess.Popen([*command, "--fault", "page"], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

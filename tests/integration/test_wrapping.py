@@ -17,11 +17,11 @@ from tests.integration.wired import EMBEDDER, database, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
-from clara.adapters.scripted.overlapping import overlap
 from clara.bootstrap import Services
 from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.overlapping import overlap
 
 QUESTION, SAME, OTHER = "¿Cuánto cuesta el NIE?", "cuanto cuesta el nie", "¿Qué documentos pide el padrón?"
 KEY = "c4e81f0a7d3952b6" * 4

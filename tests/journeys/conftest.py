@@ -9,11 +9,11 @@ import pytest
 from flask.testing import FlaskClient
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, Clara
 
-from clara.adapters.scripted.twilio_server import TwilioStandIn
 from clara.bootstrap import Services
 from clara.jobs.serving import Door, build_edge, open_door
 from clara.jobs.working import build_worker
 from clara.web.app import create_app
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 
 @pytest.fixture

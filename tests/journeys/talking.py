@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlencode
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.bootstrap import Services
+from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 
 ACCOUNT, TOKEN, PUBLIC_URL = "AC" + "1" * 32, "70ce" * 8, "https://clara.example.org"
 PSEUDONYM_KEY, ADDRESS_KEY = "2b7e91c05f8da346" * 4, "c4e81f0a7d3952b6" * 4

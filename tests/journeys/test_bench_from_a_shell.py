@@ -11,8 +11,8 @@ from tests.integration.test_bench_datasets import store_of
 from tests.integration.test_bench_run import TOWNS, jsonl, models, served
 from tests.integration.wired import CommandLine, Ran
 
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.bootstrap import Services
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 __all__ = ["models", "storage"]
 

@@ -7,9 +7,9 @@ import pytest
 from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA
 
-from clara.adapters.scripted.boe_server import GazetteStandIn
-from clara.adapters.scripted.recorded import Recordings
 from clara.bootstrap import Services
+from clara_lab.stand_ins.boe_server import GazetteStandIn
+from clara_lab.stand_ins.recorded import Recordings
 
 NORM = "BOE-A-2015-10566"
 BEFORE, AFTER = "d) Gran incapacidad.", "d) Gran incapacidad y e) otra más."

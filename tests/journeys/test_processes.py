@@ -19,8 +19,7 @@ import psycopg
 import pytest
 from tests.journeys.talking import signature, until
 
-from clara.jobs.up import DEMO_TOKEN
-from clara.settings import child_environment
+from clara.settings import DEMO_TOKEN, child_environment
 
 
 @dataclass
@@ -68,12 +67,12 @@ def alive(pid: int) -> bool:
         return False
 
 
-def start(url: str, *options: str, **environment: str) -> Running:
+def start(url: str, *command: str, **environment: str) -> Running:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "clara", "up", *options],
+        [sys.executable, "-m", *(command or ("clara", "up"))],
         env=child_environment(RAG_DB_URL=url, PORT=str(port), **environment),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -109,7 +108,7 @@ def stop(running: Running, how: signal.Signals) -> None:
 
 @pytest.fixture
 def demo(knowledge_url: str, tmp_path: Path) -> Iterator[Running]:
-    running = start(knowledge_url, "--stand-in", CLARA_SPOOL=str(tmp_path / "spool"))
+    running = start(knowledge_url, "clara_lab", "demo", CLARA_SPOOL=str(tmp_path / "spool"))
     yield running
     stop(running, signal.SIGINT)
 

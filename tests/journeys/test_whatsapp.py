@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
 
-from clara.adapters.scripted.twilio_faults import Fault, Kind
+from clara_lab.stand_ins.twilio_faults import Fault, Kind
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.journeys.talking import ACCOUNT, Clara
 
-from clara.adapters.scripted.gemini_faults import every_fault
-from clara.adapters.scripted.gemini_server import tell
-from clara.adapters.scripted.model_server import ModelStandIn
-from clara.adapters.scripted.twilio_server import TwilioStandIn
+from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.gemini_server import tell
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 NAME = f"MM{'a' * 32}/Media/ME{'b' * 32}"
 VOICE = {

@@ -1,8 +1,10 @@
 """Which Python the Makefile builds the environment with."""
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,14 @@ def test_what_is_given_is_taken(path: Path) -> None:
     """`make PYTHON=python3.12`."""
     put_python(path, 0)
     assert chosen(str(path), "PYTHON=python3.12") == "python3.12"
+
+
+def test_a_run_has_what_the_demonstration_needs() -> None:
+    """`make demo` installs nothing that is for development alone; its stand-in for Twilio takes two libraries."""
+    pinned = (ROOT / "requirements.lock").read_text("utf-8")
+    needed = set()
+    for module in sorted((ROOT / "src" / "clara_lab" / "stand_ins").glob("twilio_*.py")):
+        needed |= set(re.findall(r"^(?:from|import) (\w+)", module.read_text("utf-8"), re.MULTILINE))
+    foreign = needed - sys.stdlib_module_names - {"clara", "clara_lab"}
+    assert foreign == {"aiohttp", "twilio"}
+    assert [name for name in foreign if f"\n{name}==" not in pinned] == []

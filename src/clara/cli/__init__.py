@@ -14,7 +14,7 @@ from clara.cli.knowing import knowledge
 from clara.cli.publishing import publish
 from clara.cli.reviewing import drift, review
 from clara.cli.scheduling import scheduled
-from clara.cli.serving import migrate, sign, stand_in, up, web, worker
+from clara.cli.serving import migrate, sign, up, web, worker
 from clara.cli.watching import boe
 
 
@@ -29,7 +29,7 @@ def cli() -> None:
 
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
-    stand_in, sign, scheduled, boe, drift, review, publish, ingest_worker,
+    sign, scheduled, boe, drift, review, publish, ingest_worker,
     audit,
 )  # fmt: skip
 for command in COMMANDS:

@@ -1,6 +1,4 @@
-"""Commands that run Clara: up, web, worker, migrate, and the stand-in for Twilio."""
-
-from threading import Event
+"""Commands that run Clara: up, web, worker, migrate; and sign, for trying the webhook."""
 
 import click
 
@@ -8,13 +6,12 @@ from clara.cli.running import read_settings, running, say, staying
 
 
 @click.command()
-@click.option("--stand-in", is_flag=True, help="Serve WhatsApp's webhook and show the replies, with a stand-in for Twilio.")
-def up(*, stand_in: bool) -> None:
+def up() -> None:
     """Start database, knowledge, web server and worker on this machine."""
     from clara.jobs.up import up as start
 
     with running():
-        start(read_settings(), say, stand_in=stand_in)
+        start(read_settings(), say)
 
 
 @click.command()
@@ -49,24 +46,6 @@ def migrate() -> None:
         click.echo(services.migrate())
 
 
-@click.command(name="stand-in")
-@click.option("--port", type=click.IntRange(1, 65535), default=8001, show_default=True)
-def stand_in(port: int) -> None:
-    """Run a stand-in for Twilio's REST API that prints every message it takes."""
-    from clara.adapters.scripted.twilio_server import TwilioStandIn
-    from clara.jobs.up import DEMO_TOKEN
-    from clara.settings import DEMO_ACCOUNT
-
-    with running():
-        state = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, lambda taken: click.echo(f"to {taken.recipient}:\n{taken.body}\n"))
-        server = state.serve(port)
-        click.echo(f"TWILIO_API_URL=http://127.0.0.1:{port} TWILIO_ACCOUNT_SID={DEMO_ACCOUNT} TWILIO_AUTH_TOKEN={DEMO_TOKEN}")
-        try:
-            Event().wait()
-        except KeyboardInterrupt:
-            server.shutdown()
-
-
 @click.command()
 @click.argument("form")
 @click.option("--url", default="http://127.0.0.1:8000/webhook", show_default=True, help="The address Twilio was given.")
@@ -79,7 +58,7 @@ def sign(form: str, url: str) -> None:
 
     from twilio.request_validator import RequestValidator
 
-    from clara.jobs.up import DEMO_TOKEN
+    from clara.settings import DEMO_TOKEN
 
     with running():
         settings = read_settings()

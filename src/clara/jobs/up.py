@@ -2,41 +2,41 @@
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException
 from threading import Event
 from types import FrameType
 
-from clara.adapters.scripted.twilio_server import TakenMessage, TwilioStandIn
 from clara.bootstrap import Services
 from clara.jobs.children import Child
 from clara.jobs.listening import require_free_port
 from clara.jobs.preparing import fill, running_services
-from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, Settings, child_environment
+from clara.settings import Settings, child_environment
 
-# Public on purpose, like the demonstration's account and key: good for nothing but the stand-in on this machine.
-DEMO_TOKEN = "de30" * 8
 START_PATIENCE_SECONDS = 30.0
 
 
-def up(settings: Settings, say: Callable[[str], None], *, stand_in: bool = False) -> None:
-    """Start everything, wait for Ctrl-C or SIGTERM, stop everything."""
+def up(settings: Settings, say: Callable[[str], None], *, stand_in: Callable[[], Mapping[str, str]] | None = None) -> None:
+    """Start everything, wait for Ctrl-C or SIGTERM, stop everything.
+
+    `stand_in` starts one for the channel, once the rest is ready, and gives the environment that points at it.
+    """
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _setter(stop))
     require_free_port(settings)
-    if not stand_in:
+    if stand_in is None:
         settings.require_channel()
     with running_services(settings, say, prepare="nothing") as services:
         services.migrate()
         fill(services, say)
-        extra = _demo(settings, say) if stand_in else {}
+        extra = stand_in() if stand_in else {}
         _run_children(services, extra, say, stop)
         say("Stopping ...")
     say("Stopped.")
 
 
-def _run_children(services: Services, extra: dict[str, str], say: Callable[[str], None], stop: Event) -> None:
+def _run_children(services: Services, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
     settings = services.settings
     environment = child_environment(
         OMP_NUM_THREADS="1",  # the embedder's threads spin, which starves a small instance
@@ -60,25 +60,6 @@ def _run_children(services: Services, extra: dict[str, str], say: Callable[[str]
     finally:
         for child in children:
             child.stop()
-
-
-def _demo(settings: Settings, say: Callable[[str], None]) -> dict[str, str]:
-    """Start the stand-in for Twilio in this process; give the environment that points at it."""
-
-    def show(message: TakenMessage) -> None:
-        say(f"\n── to {message.recipient} ─────────────────────────\n{message.body}\n")
-
-    twilio = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, show)
-    twilio.serve()
-    return {
-        "CLARA_CHANNEL": "twilio",
-        "CLARA_PUBLIC_URL": f"http://{settings.clara_host}:{settings.port}",
-        "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
-        "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
-        "TWILIO_API_URL": twilio.url,
-        "CLARA_PSEUDONYM_KEY": SAMPLE_KEY,
-        "CLARA_ADDRESS_KEY": SAMPLE_KEY,
-    }
 
 
 def _banner(settings: Settings, *, demo: bool) -> str:

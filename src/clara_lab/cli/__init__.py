@@ -3,6 +3,7 @@
 import click
 
 from clara_lab.cli.benching import bench
+from clara_lab.cli.standing_in import demo, stand_in
 
 
 @click.group(name="clara_lab", context_settings={"help_option_names": ["-h", "--help"]})
@@ -13,7 +14,8 @@ def cli() -> None:
     """
 
 
-cli.add_command(bench)
+for command in (bench, demo, stand_in):
+    cli.add_command(command)
 
 
 def main() -> None:

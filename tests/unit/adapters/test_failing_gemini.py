@@ -8,9 +8,9 @@ from clara.adapters.breaking import FAILURES, PAUSE, Breaker
 from clara.adapters.gemini.text_model import GeminiTextModel
 from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.guarding import Counting, Outcome, Retries, Retrying, guarded
-from clara.adapters.scripted.gemini_faults import declining_faults, gemini_faults
-from clara.adapters.scripted.model_server import Manner, ModelStandIn
 from clara.conversation.ports import ModelUnavailableError, Prompt
+from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
+from clara_lab.stand_ins.model_server import Manner, ModelStandIn
 
 # What hangs is waited for; all else answers at once, however busy the machine is.
 SHORT, AMPLE = 0.2, 20.0

@@ -25,8 +25,8 @@ from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
 from clara.adapters.fetching.pacing import HostPace
 from clara.adapters.fetching.retrying import back_off
 from clara.adapters.retry_after import asked_patience
-from clara.adapters.scripted.web_server import Pace, Page, ScriptedWeb
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara_lab.stand_ins.web_server import Pace, Page, ScriptedWeb
 
 HERE = ("127.0.0.1",)
 HTML = ("text/html",)

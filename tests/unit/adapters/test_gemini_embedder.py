@@ -10,9 +10,9 @@ from clara.adapters.embedding import Pace, Patience
 from clara.adapters.gemini.embedder import GeminiEmbedder
 from clara.adapters.gemini.transport import GeminiTransport
 from clara.adapters.guarding import Outcome, ProviderUnavailableError
-from clara.adapters.scripted.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.retrieval.ports import EmbedderUnavailableError
+from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 KEY, MODEL = "test-key", "gemini-embedding-001"
 # What is wrong with a vector is wrong with the last one too, so that looking at the first is not enough.

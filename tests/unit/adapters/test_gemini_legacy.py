@@ -9,11 +9,11 @@ import pytest
 
 from clara.adapters.embedding import Patience
 from clara.adapters.guarding import Outcome, ProviderUnavailableError
-from clara.adapters.scripted.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.bootstrap import Services
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
+from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 client = pytest.importorskip(
     "clara.adapters.gemini_legacy.client", reason="needs pip install 'clara[gemini-legacy]'", exc_type=ImportError

@@ -9,8 +9,8 @@ import pytest
 
 from clara.adapters.gemini.reranker import GeminiReranker
 from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.retrieval.reranking import RerankerUnavailableError
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 DATA = Path(__file__).parents[2] / "data" / "gemini_wire"
 RECORDED = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from clara.adapters.scripted.gemini_faults import every_fault
-from clara.adapters.scripted.model_server import Manner, ModelStandIn
+from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.model_server import Manner, ModelStandIn
 
 MODEL = "/v1beta/models/gemini-test"
 ASKED = {"contents": [{"role": "user", "parts": [{"text": "¿Cuánto cuesta?"}]}]}
@@ -20,7 +20,7 @@ def test_the_command_serves_and_fails_as_told() -> None:
     command = [
         sys.executable,
         "-m",
-        "clara.adapters.scripted.gemini_server",
+        "clara_lab.stand_ins.gemini_server",
         "--port",
         "0",
         "--key",

@@ -15,10 +15,10 @@ from clara.adapters.gemini.translator import GeminiTranslator
 from clara.adapters.gemini.transport import GeminiTransport, GeminiUnavailableError
 from clara.adapters.gemini.wire import refusal_of, text_of
 from clara.adapters.guarding import Outcome
-from clara.adapters.scripted.gemini_faults import declining_faults, gemini_faults, refused, said
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
 from clara.conversation.ports import ModelUnavailableError, Prompt
 from clara.retrieval.rewriting import QueryWriterUnavailableError
+from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 
 SLOW = {Manner.HANG, Manner.DRIP_HEADERS, Manner.DRIP_BODY}
 QUESTION = "combien coûte le NIE"

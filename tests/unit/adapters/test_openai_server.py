@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from clara.adapters.scripted.model_server import Manner, ModelStandIn
-from clara.adapters.scripted.openai_faults import every_fault
+from clara_lab.stand_ins.model_server import Manner, ModelStandIn
+from clara_lab.stand_ins.openai_faults import every_fault
 
 DOCUMENTS = "[Doc 1] Owls\nOwls hunt at night. They eat mice.\n\n[Doc 2] Bees\nBees make honey from nectar."
 
@@ -30,7 +30,7 @@ def written(url: str, page: str) -> str:
 def test_the_command_serves_and_fails_as_told() -> None:
     """A person can start it, and point the bench at it: first the faults that were named, then answers."""
     options = ["--port", "0", "--key", "k", "--asymmetric", "--fault", "rate-second"]
-    command = [sys.executable, "-m", "clara.adapters.scripted.model_server", *options]
+    command = [sys.executable, "-m", "clara_lab.stand_ins.model_server", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     asked = {"model": "embedder", "input": ["a"]}
     try:

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from clara.adapters.ranking.reranker import RANKING, RERANK, Endpoint, EndpointReranker, WireFormat
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 
 @pytest.fixture

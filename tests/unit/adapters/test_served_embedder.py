@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from clara.adapters.scripted.model_server import Manner, ModelFault, ModelStandIn
-from clara.adapters.scripted.openai_faults import lasting_faults, refused
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.openai_faults import lasting_faults, refused
 
 TEXTS = [f"text number {number}" for number in range(12)]
 

@@ -9,8 +9,12 @@ from time import perf_counter, sleep
 
 import pytest
 
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
-from clara.adapters.scripted.openai_faults import (
+from clara_lab.chat import ChatPrompt, ChatUnavailableError
+from clara_lab.served.chat import ServedChat
+from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.usage import RequestEvent, Usage
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.openai_faults import (
     CANARY,
     declining_faults,
     lasting_faults,
@@ -19,10 +23,6 @@ from clara.adapters.scripted.openai_faults import (
     said,
     slow_faults,
 )
-from clara_lab.chat import ChatPrompt, ChatUnavailableError
-from clara_lab.served.chat import ServedChat
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
-from clara_lab.served.usage import RequestEvent, Usage
 
 ASKED = ChatPrompt("Repeat.", "secreto")
 ANSWER = "«secreto»"

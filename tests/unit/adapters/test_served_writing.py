@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
-from clara.adapters.scripted.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 from clara_lab.bench.dataset import BenchDocument, BenchQuestion
 from clara_lab.bench.judging import UNREADABLE, Judge
 from clara_lab.bench.prompting import context_of
@@ -17,6 +15,8 @@ from clara_lab.bench.writing import ModelWriter, Written
 from clara_lab.served.chat import ServedChat
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey from nectar.")

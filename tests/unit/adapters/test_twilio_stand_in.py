@@ -12,9 +12,9 @@ from tests.journeys.talking import signature, until
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
-from clara.adapters.scripted.twilio_callbacks import Manner
-from clara.adapters.scripted.twilio_faults import Fault, Kind, Plan
-from clara.adapters.scripted.twilio_server import TwilioStandIn
+from clara_lab.stand_ins.twilio_callbacks import Manner
+from clara_lab.stand_ins.twilio_faults import Fault, Kind, Plan
+from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 ACCOUNT, TOKEN = "AC" + "3" * 32, "token"
 MESSAGE = {"from_": "whatsapp:+15555550100", "to": "whatsapp:+34600000001", "body": "¡Hola!"}

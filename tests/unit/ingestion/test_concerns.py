@@ -10,7 +10,6 @@ import pytest
 
 from clara.adapters.boe.item import read_item
 from clara.adapters.boe.summary import read_summary
-from clara.adapters.scripted.recorded import recorded, recordings
 from clara.ingestion.gazette.concerns import Concern, ReasonKind, Watched, concerns, spanish_names, worth_reading
 from clara.ingestion.gazette.issues import Day, Item, ItemDocument, Reference
 from clara.ingestion.gazette.rules import read_rules
@@ -18,6 +17,7 @@ from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.faults import DataError
 from clara.knowledge.norms import CitedFacts, NormNames, cited_by, read_norms
 from clara.settings import resources
+from clara_lab.stand_ins.recorded import recorded, recordings
 
 DATA = resources() / "data"
 FOLDER = Path(__file__).parents[2] / "data" / "boe_wire"

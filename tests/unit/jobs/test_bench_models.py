@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clara.jobs.bench_models import Endured
+from clara_lab.speed.models import Endured
 
 WELL = Endured(
     "error-503", (0.5, 8.2), unanswered=0, drafts=6, seconds=(8.0, 0.0), answered=0,

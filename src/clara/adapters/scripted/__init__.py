@@ -1,1 +1,1 @@
-"""Deterministic stand-ins that keep a provider's wire format: for trying Clara out and for tests."""
+"""Language models without a language model: for evaluations and demonstrations."""

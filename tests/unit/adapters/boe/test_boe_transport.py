@@ -8,9 +8,9 @@ from time import perf_counter
 import pytest
 
 from clara.adapters.boe.transport import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, Pace
-from clara.adapters.scripted.boe_server import FAULTS, GazetteFault, GazetteStandIn
-from clara.adapters.scripted.recorded import recorded, recordings
 from clara.ingestion.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteFault, GazetteStandIn
+from clara_lab.stand_ins.recorded import recorded, recordings
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 DAY, QUIET = date(2017, 10, 2), date(2017, 10, 1)

@@ -20,9 +20,9 @@ from uuid import uuid4
 
 from aiohttp import web
 
-from clara.adapters.scripted.twilio_callbacks import Manner, Reported, Reporter
-from clara.adapters.scripted.twilio_faults import TAKING, Fault, Kind, Plan
-from clara.adapters.scripted.twilio_media import MEDIUM, STORE, Media
+from clara_lab.stand_ins.twilio_callbacks import Manner, Reported, Reporter
+from clara_lab.stand_ins.twilio_faults import TAKING, Fault, Kind, Plan
+from clara_lab.stand_ins.twilio_media import MEDIUM, STORE, Media
 
 MESSAGES: Final = re.compile(r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages\.json$")
 MAX_BODY: Final = 1_600

@@ -10,7 +10,7 @@ from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from clara.adapters.scripted.overlapping import overlap, spread
+from clara_lab.stand_ins.overlapping import overlap, spread
 
 Document = Mapping[str, Any]
 # Gives a text for an instruction and a page.

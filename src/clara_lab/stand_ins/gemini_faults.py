@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from clara.adapters.scripted.gemini_speech import generation
-from clara.adapters.scripted.model_server import Manner, ModelFault
+from clara_lab.stand_ins.gemini_speech import generation
+from clara_lab.stand_ins.model_server import Manner, ModelFault
 
 RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
 QUOTA: Final = "RESOURCE_EXHAUSTED"

@@ -1,6 +1,6 @@
 """A stand-in for the gazette's site: it serves recorded days, documents and norms, and fails as it is told.
 
-    python -m clara.adapters.scripted.boe_server --port 8791 --folder tests/data/boe_wire --fault error --fault hang
+    python -m clara_lab.stand_ins.boe_server --port 8791 --folder tests/data/boe_wire --fault error --fault hang
 
 Then run `clara boe --check` with BOE_BASE_URL=http://127.0.0.1:8791.
 """
@@ -18,7 +18,7 @@ from typing import Final, Literal, Self
 
 import click
 
-from clara.adapters.scripted.recorded import Recordings, recordings
+from clara_lab.stand_ins.recorded import Recordings, recordings
 
 LONGEST_HANG_SECONDS: Final = 60.0
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.

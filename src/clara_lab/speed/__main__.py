@@ -18,13 +18,12 @@ import click
 from twilio.request_validator import RequestValidator
 
 from clara.bootstrap import Services
-from clara.jobs.bench_engine import measure as measure_engine
 from clara.jobs.children import Child
 from clara.jobs.preparing import fill, running_services
-from clara.jobs.up import DEMO_TOKEN
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Query
-from clara.settings import DEMO_ACCOUNT, SAMPLE_KEY, child_environment, load_settings
+from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings
+from clara_lab.speed.engine import measure as measure_engine
 
 QUESTIONS = (
     "¿Cuánto se cobra con el IMV?", "que documentos necesito para empadronarme", "how do I renew my TIE",

@@ -3,7 +3,7 @@
 It scores a text by the share of the question's words that the text has: poor, but the same every time. What it says is in
 `gemini_speech` and `openai_speech`, how it fails in `gemini_faults` and `openai_faults`. As a command:
 
-    python -m clara.adapters.scripted.model_server --port 8791
+    python -m clara_lab.stand_ins.model_server --port 8791
 """
 
 import json
@@ -19,9 +19,9 @@ from threading import Event, Lock, Thread
 from typing import Self
 from urllib.parse import urlsplit
 
-from clara.adapters.scripted.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
-from clara.adapters.scripted.openai_speech import complete, embeddings, models
-from clara.adapters.scripted.overlapping import overlap
+from clara_lab.stand_ins.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
+from clara_lab.stand_ins.openai_speech import complete, embeddings, models
+from clara_lab.stand_ins.overlapping import overlap
 
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
 DRIP_SECONDS = 0.02
@@ -214,6 +214,6 @@ def _error(status: int, name: str, message: str) -> Document:
 
 
 if __name__ == "__main__":
-    from clara.adapters.scripted.openai_server import main
+    from clara_lab.stand_ins.openai_server import main
 
     main()

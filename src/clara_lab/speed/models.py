@@ -1,4 +1,4 @@
-"""Goal 12 on a real clock: `python -m clara.jobs.bench_models`. Each way in which Gemini fails, behind production's guards.
+"""Goal 12 on a real clock: `python -m clara_lab.speed.models`. Each way in which Gemini fails, behind production's guards.
 
 While a fault stands, people write messages, and each gets an answer in time: the one that is quoted. Then the model alone is
 asked until the breaker opens; then the fault heals, and the time is taken until somebody is answered by the model again. Exit
@@ -16,8 +16,6 @@ from typing import Final
 import click
 from pydantic import SecretStr
 
-from clara.adapters.scripted.gemini_faults import declining_faults, gemini_faults
-from clara.adapters.scripted.model_server import ModelFault, ModelStandIn
 from clara.bootstrap import Services
 from clara.conversation.journey import converse
 from clara.conversation.message import Message, ReplyStatus
@@ -25,6 +23,8 @@ from clara.conversation.ports import ModelUnavailableError, Prompt, TextModel
 from clara.jobs.preparing import running_services
 from clara.logs import configure_logs
 from clara.settings import Settings, load_settings
+from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
+from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 # As many as the turns of one worker, and what the writer gives a call at most; all of it within 12 s of the message.
 ASKING_AT_ONCE: Final = 4

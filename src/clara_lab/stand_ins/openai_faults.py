@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from clara.adapters.scripted.model_server import Manner, ModelFault
-from clara.adapters.scripted.openai_speech import completion
+from clara_lab.stand_ins.model_server import Manner, ModelFault
+from clara_lab.stand_ins.openai_speech import completion
 
 # Refusals repeat what was asked, as some do.
 CANARY: Final = "canary-of-the-prompt"

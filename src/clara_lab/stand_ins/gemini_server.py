@@ -1,6 +1,6 @@
 """The model stand-in as a command, to try Clara with a Gemini that answers, and with one that fails.
 
-    python -m clara.adapters.scripted.gemini_server --port 8790 --fault quota-second --fault hang
+    python -m clara_lab.stand_ins.gemini_server --port 8790 --fault quota-second --fault hang
 
 Then start Clara with GEMINI_BASE_URL=http://127.0.0.1:8790, any GEMINI_API_KEY and RAG_WRITER=gemini.
 """
@@ -9,11 +9,11 @@ from threading import Event
 
 import click
 
-from clara.adapters.scripted.gemini_faults import every_fault
-from clara.adapters.scripted.gemini_speech import Write, quote
-from clara.adapters.scripted.model_server import ModelStandIn
 from clara.adapters.scripted.writer import ScriptedWriter
 from clara.conversation.ports import ModelUnavailableError, Prompt
+from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.gemini_speech import Write, quote
+from clara_lab.stand_ins.model_server import ModelStandIn
 
 FAULTS = click.Choice(sorted(every_fault()))
 

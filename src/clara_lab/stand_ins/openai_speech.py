@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from clara.adapters.scripted.overlapping import overlap, spread
 from clara.retrieval.sentences import sentence_ends
+from clara_lab.stand_ins.overlapping import overlap, spread
 
 Document = Mapping[str, Any]
 Write = Callable[[str, str], str]

@@ -1,6 +1,6 @@
 """The model stand-in as a command, to try the bench with served models that answer, and with some that fail.
 
-    python -m clara.adapters.scripted.model_server --port 8791 --asymmetric --fault rate --fault reset
+    python -m clara_lab.stand_ins.model_server --port 8791 --asymmetric --fault rate --fault reset
 
 Then point EMBEDDING_BASE_URL, LLM_BASE_URL and RERANKER_BASE_URL at http://127.0.0.1:8791/v1, with the models `embedder`,
 `chat` and `ranker`.
@@ -10,8 +10,8 @@ from threading import Event
 
 import click
 
-from clara.adapters.scripted.model_server import ModelStandIn
-from clara.adapters.scripted.openai_faults import every_fault
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.openai_faults import every_fault
 
 FAULTS = click.Choice(sorted(every_fault()))
 
