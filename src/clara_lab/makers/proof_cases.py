@@ -15,10 +15,10 @@ import click
 
 from clara.bootstrap import Knowledge, read_knowledge
 from clara.conversation.texts import LANGUAGES
-from clara.jobs.suites.mutating import Mutating, Surroundings
-from clara.jobs.suites.rewording import faithful
 from clara.retrieval.passage import Passage
 from clara.settings import resources
+from clara_lab.makers.mutating import Mutating, Surroundings
+from clara_lab.makers.rewording import faithful
 
 SEED: Final = 20261122
 SPLITS: Final = ("dev", "test")

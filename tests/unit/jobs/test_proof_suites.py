@@ -9,7 +9,7 @@ import pytest
 from clara.bootstrap import Services
 from clara.conversation.texts import LANGUAGES
 from clara.jobs.suites import faithful
-from clara.jobs.suites.mutating import FIGURES
+from clara.jobs.suites.mutated import FIGURES
 from clara.jobs.suites.proof_cases import reply
 from clara.settings import Settings, resources
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clara.jobs.suites.rendering import Making, Rendering
-from clara.jobs.suites.rewording import DENYING, Rewording
 from clara.retrieval.passage import Passage
+from clara_lab.makers.rendering import Making, Rendering
+from clara_lab.makers.rewording import DENYING, Rewording
 
-FIGURES: Final = ("digit", "swap", "decimal", "unit", "currency", "month", "phone", "url", "norm", "added", "other", "word")
 _DIGITS: Final = re.compile(r"(?<![\w/.-])\d+(?:[.,]\d+)*(?![\w/-])")
 _UNITS: Final = {
     "día": "mes", "días": "meses", "mes": "año", "meses": "semanas", "año": "mes", "años": "meses", "semanas": "meses",

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from clara.jobs.suites.rendering import Making, Rendering
 from clara.retrieval.passage import Passage
 from clara.retrieval.sentences import sentence_ends
+from clara_lab.makers.rendering import Making, Rendering
 
 # What says no in a Spanish fact: a bare figure of such a fact would be no faithful answer in another language.
 DENYING: Final = re.compile(
