@@ -189,7 +189,8 @@ def _python_fault(words: list[str]) -> str | None:
 
 def _source(module: str) -> str | None:
     """Give the text of a module and of those of ours that it imports: there its options are declared."""
-    found = [root / Path(*module.split(".")).with_suffix(".py") for root in (ROOT / "src", ROOT)]
+    places = [root / Path(*module.split(".")) for root in (ROOT / "src", ROOT)]
+    found = [file for place in places for file in (place.with_suffix(".py"), place / "__main__.py")]
     for file in filter(Path.is_file, found):
         text = file.read_text("utf-8")
         imported = re.findall(r"^ *from ((?:clara|tests)[.\w]+) import", text, re.MULTILINE)
