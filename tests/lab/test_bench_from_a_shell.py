@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from moto.server import ThreadedMotoServer
-from tests.integration.test_bench_datasets import server as storage
-from tests.integration.test_bench_datasets import store_of
-from tests.integration.test_bench_run import TOWNS, jsonl, models, served
 from tests.integration.wired import CommandLine, Ran
+from tests.lab.test_bench_datasets import server as storage
+from tests.lab.test_bench_datasets import store_of
+from tests.lab.test_bench_run import TOWNS, jsonl, models, served
 
 from clara.bootstrap import Services
 from clara_lab.stand_ins.model_server import ModelStandIn

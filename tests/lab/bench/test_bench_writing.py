@@ -1,7 +1,7 @@
 """Tests of the two writers."""
 
 import pytest
-from tests.unit.evaluation.bench.scripted_chat import ScriptedChat
+from tests.lab.bench.scripted_chat import ScriptedChat
 
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
 from clara_lab.bench.extracting import NOTHING, UNDECIDED, ExtractiveWriter

@@ -1,7 +1,7 @@
 """Tests of the judge: what it is shown, how its verdict is read, and what becomes of one that fails."""
 
 import pytest
-from tests.unit.evaluation.bench.scripted_chat import ScriptedChat
+from tests.lab.bench.scripted_chat import ScriptedChat
 
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER
