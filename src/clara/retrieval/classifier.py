@@ -1,4 +1,4 @@
-"""Telling which of a few classes a text belongs to: a linear model over its embedding and its character n-grams.
+"""Telling which of a few classes a text belongs to: a linear model over its embedding, if any, and its character n-grams.
 
 What it tells of, and from which examples it learned, is data: one file for each matter, trained with
 clara_lab.training.classifier.
@@ -40,18 +40,23 @@ class TextClassifier:
         self._rarity: Matrix = arrays["rarity"]
         self._mean: Matrix = arrays["mean"]
         classes = tuple(about["classes"])
-        self._full = Linear(classes, arrays["full_bias"], arrays["full_buckets"], arrays["full_embedding"])
+        self._full = (
+            Linear(classes, arrays["full_bias"], arrays["full_buckets"], arrays["full_embedding"])
+            if about["embedder"]
+            else None
+        )
         self._grams = Linear(classes, arrays["grams_bias"], arrays["grams_buckets"])
+        self._marked = bool(about.get("marked"))
 
     @property
     def embedder(self) -> str:
-        """The embedding model whose vectors it was trained on."""
+        """The embedding model whose vectors it was trained on, empty where it knows none."""
         return str(self.about["embedder"])
 
     def shares(self, text: str, vector: Vector | None = None) -> dict[str, float]:
         """Give the probability of each class; without a vector by the letters alone."""
-        counted = weighed(grams(text), self._rarity)
-        if vector is None:
+        counted = weighed(grams(text, len(self._rarity), marked=self._marked), self._rarity)
+        if vector is None or self._full is None:
             return self._grams.probabilities(counted, None)
         centred = (np.asarray(vector, dtype=np.float32) - self._mean) * np.float32(EMBEDDING_WEIGHT)
         return self._full.probabilities(counted, centred)

@@ -6,6 +6,7 @@ count; a second one sees the n-grams alone, and works without an embedder. Train
 
 import json
 import re
+import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,12 +48,23 @@ class Intent:
     passages: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
-def grams(text: str) -> Counter[int]:
-    """Count the character n-grams of a text without accents and capitals, by bucket: 2 to 5 letters, 1 to 3 ideographs."""
-    joined = f" {' '.join(_WORD.findall(folded(text)))} "
+def grams(text: str, buckets: int = BUCKETS, *, marked: bool = False) -> Counter[int]:
+    """Count the character n-grams of a text without accents and capitals, by bucket: 2 to 5 letters, 1 to 3 ideographs.
+
+    `marked` counts besides those that accents and other marks make different ("ñ", "ção"), which tell languages apart.
+    """
+    plain = _pieces(folded(text))
+    pieces = plain
+    if marked and not text.isascii():
+        known = set(plain)
+        pieces = plain + [piece for piece in _pieces(unicodedata.normalize("NFC", text).casefold()) if piece not in known]
+    return Counter(zlib.crc32(piece.encode("utf-8", "replace")) % buckets for piece in pieces)
+
+
+def _pieces(text: str) -> list[str]:
+    joined = f" {' '.join(_WORD.findall(text))} "
     sizes = (1, 2, 3) if _IDEOGRAPHS.search(joined) else (2, 3, 4, 5)
-    pieces = (joined[start : start + size] for size in sizes for start in range(len(joined) - size + 1))
-    return Counter(zlib.crc32(piece.encode("utf-8", "replace")) % BUCKETS for piece in pieces)
+    return [joined[start : start + size] for size in sizes for start in range(len(joined) - size + 1)]
 
 
 def weighed(counts: Mapping[int, int], rarity: Matrix) -> tuple[NDArray[np.int64], Matrix]:

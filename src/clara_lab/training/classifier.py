@@ -10,7 +10,7 @@ import click
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT
+from clara.retrieval.intent import EMBEDDING_WEIGHT
 from clara_lab.training.intents import Floats, fit, rarity_of, rows_of
 
 
@@ -24,8 +24,8 @@ class Features:
     rarity: Floats
     mean: Floats
     by_name: Mapping[str, csr_matrix]
-    embedding: float
-    letters: float
+    embedding: float = 1.0
+    letters: float = 1.0
 
 
 def digest_of(examples: Sequence[tuple[str, str]]) -> str:
@@ -46,14 +46,25 @@ def features_of(texts: Sequence[str], vectors: Floats, embedding: float = 1.0, l
     )
 
 
-def train(examples: Sequence[tuple[str, str]], features: Features, embedder: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Train with and without the embedding; give the arrays to store and what is to be known about them."""
+def by_letters_of(texts: Sequence[str], buckets: int, *, marked: bool) -> Features:
+    """Give what a model sees that has no embedding; for `marked` see `grams`."""
+    rarity = rarity_of(texts, buckets, marked=marked)
+    return Features(rarity, np.zeros(0, dtype=np.float32), {"grams": rows_of(texts, rarity, marked=marked)})
+
+
+def train(
+    examples: Sequence[tuple[str, str]], features: Features, embedder: str, counts: Floats | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Train on each kind of features; give the arrays to store and what is to be known about them. For `counts` see `fit`.
+
+    `embedder` is empty where no features hold an embedding.
+    """
     arrays: dict[str, Any] = {"rarity": features.rarity, "mean": features.mean}
     classes: list[str] = []
     for name, rows in features.by_name.items():
         click.echo(f"fitting kinds ({name}) on {len(examples)} examples ...", err=True)
-        classes, weights, arrays[f"{name}_bias"] = fit(rows, [kind for _, kind in examples])
-        cut = weights.shape[0] - BUCKETS
+        classes, weights, arrays[f"{name}_bias"] = fit(rows, [kind for _, kind in examples], counts)
+        cut = weights.shape[0] - len(features.rarity)
         arrays[f"{name}_buckets"] = weights[cut:] * np.float32(features.letters)
         if cut:
             arrays[f"{name}_embedding"] = weights[:cut] * np.float32(features.embedding)

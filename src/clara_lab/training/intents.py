@@ -55,20 +55,20 @@ def embedded(texts: Sequence[str], embedder: Embedder, memory: Path) -> Floats:
     return np.array([known[text] for text in texts], dtype=np.float32)
 
 
-def rarity_of(texts: Sequence[str]) -> Floats:
-    """Give the logarithm of how rare each bucket is among the texts."""
-    spread = np.zeros(BUCKETS, dtype=np.float32)
+def rarity_of(texts: Sequence[str], buckets: int = BUCKETS, *, marked: bool = False) -> Floats:
+    """Give the logarithm of how rare each bucket is among the texts; for `marked` see `grams`."""
+    spread = np.zeros(buckets, dtype=np.float32)
     for text in texts:
-        spread[list(grams(text))] += 1
+        spread[list(grams(text, buckets, marked=marked))] += 1
     return np.log(len(texts) / np.maximum(spread, 1)).astype(np.float32)
 
 
-def rows_of(texts: Sequence[str], rarity: Floats) -> csr_matrix:
-    """Give the n-gram features, one row a text."""
-    counted = [weighed(grams(text), rarity) for text in texts]
+def rows_of(texts: Sequence[str], rarity: Floats, *, marked: bool = False) -> csr_matrix:
+    """Give the n-gram features, one row a text and one column a bucket of `rarity`."""
+    counted = [weighed(grams(text, len(rarity), marked=marked), rarity) for text in texts]
     ends = np.cumsum([0, *(len(buckets) for buckets, _ in counted)])
     values, buckets = np.concatenate([row for _, row in counted]), np.concatenate([row for row, _ in counted])
-    return csr_matrix((values, buckets, ends), shape=(len(texts), BUCKETS))
+    return csr_matrix((values, buckets, ends), shape=(len(texts), len(rarity)))
 
 
 def fit(features: csr_matrix, labels: Sequence[str], counts: Floats | None = None) -> tuple[list[str], Floats, Floats]:

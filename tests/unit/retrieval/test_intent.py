@@ -164,6 +164,19 @@ def test_grams(text: str, count: int) -> None:
     assert all(0 <= bucket < BUCKETS for bucket in counted)
 
 
+def test_marked_grams() -> None:
+    """Marks count besides where they are asked for: the 8 pieces of "_año_" that hold an ñ, and none without a mark."""
+    assert grams("año", marked=True).total() == grams("ano").total() + 8
+    assert grams("ano", marked=True) == grams("ano")
+    assert grams("an\u0303o", 1 << 15, marked=True) == grams("AÑO", 1 << 15, marked=True)
+
+
+def test_more_buckets() -> None:
+    """The number of buckets changes where a piece is counted, not what is."""
+    assert grams("nie", 1 << 15).total() == grams("nie").total()
+    assert all(0 <= bucket < 4 for bucket in grams("nie", 4))
+
+
 def total_by_document(intent: Intent) -> dict[str, float]:
     """Add up the probabilities of each document's sections."""
     totals: dict[str, float] = {}
