@@ -38,13 +38,14 @@ eval: .venv/.run ## Ask the evaluation's questions, judge answers by every suite
 
 check: lint test eval ## The gate: lint, tests, evaluation
 
-intent: .venv/.dev ## Train the models of intents, topics, danger and wishes anew, after typical questions, examples or names changed
+intent: .venv/.dev ## Train the models of intents, topics, danger, wishes and languages anew, after typical questions, examples or names changed
 	@$(BIN)/python -m clara_lab.training.intents
 	@$(BIN)/python -m clara_lab.makers.vectors
 	@$(BIN)/python -m clara_lab.makers.calibration
 	@$(BIN)/python -m clara_lab.training.topics
 	@$(BIN)/python -m clara_lab.training.danger
 	@$(BIN)/python -m clara_lab.training.wishes
+	@$(BIN)/python -m clara_lab.training.language
 
 ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
 	@$(BIN)/python -m clara_lab.ablation --data $(DATA)

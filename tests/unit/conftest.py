@@ -1,6 +1,6 @@
 """What several unit tests share: the real data, read once, and tools without database or model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from unit_builders import Catalogued
 
-from clara.adapters.local.language import LocalLanguageIdentifier
 from clara.bootstrap import Services, read_calibration
 from clara.conversation.journey import Tools
 from clara.conversation.language import LanguageDetector
-from clara.conversation.texts import LANGUAGES, Texts, read_texts
+from clara.conversation.texts import Texts, read_texts
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.directory import TIER as DIRECTORY
 from clara.knowledge.directory import directory
@@ -22,6 +21,7 @@ from clara.knowledge.keyword import TIER as KEYWORD
 from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import passages_of
 from clara.knowledge.placing import dated, located
+from clara.retrieval.classifier import read_classifier
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage, Retrieve
@@ -82,15 +82,11 @@ def texts(data: Path) -> Texts:
 
 
 @pytest.fixture(scope="session")
-def telling(texts: Texts) -> Mapping[str, Sequence[str]]:
-    """The words that reveal a language."""
-    return {language: spoken.words for language, spoken in texts.by_language.items()}
-
-
-@pytest.fixture(scope="session")
-def detector(telling: Mapping[str, Sequence[str]]) -> LanguageDetector:
-    """The real language detector."""
-    return LanguageDetector(telling, LocalLanguageIdentifier(LANGUAGES))
+def detector(data: Path, texts: Texts) -> LanguageDetector:
+    """The real language detector, without what is known of names and phrases."""
+    model = read_classifier(data / "language" / "model.npz")
+    telling = {language: spoken.words for language, spoken in texts.by_language.items()}
+    return LanguageDetector(model.shares, model.about["answered_in"], phrases=telling)
 
 
 @pytest.fixture(scope="session")

@@ -11,13 +11,13 @@ from clara.conversation.dialogue.steps import Dialogue, Listing
 from clara.conversation.language import LanguageDetector
 from clara.conversation.people.reaching import Reaching
 from clara.conversation.phrases.phrasebook import Phrasebook, read_phrasebooks
-from clara.conversation.ports import LanguageIdentifier
 from clara.conversation.texts import Texts
 from clara.conversation.writing.framing import Framing
 from clara.knowledge.guiding import DOCUMENT_WEIGHT
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.questions import OUTSIDE
 from clara.knowledge.words import every
+from clara.retrieval.classifier import TextClassifier
 from clara.retrieval.passage import Query
 from clara.retrieval.vocabulary import read_vocabulary, words
 from clara.settings import resources
@@ -59,7 +59,7 @@ def build_commands(knowledge: Knowledge, texts: Texts, books: Mapping[str, Phras
     return Commands(texts, books, known)
 
 
-def build_detector(knowledge: Knowledge, texts: Texts, identifier: LanguageIdentifier) -> LanguageDetector:
+def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:
     """Give what tells the language of a message; short ones by what people say while a conversation goes on."""
     books = read_phrasebooks(resources() / "data")
     procedures = knowledge.catalogue.procedures.values()
@@ -69,11 +69,11 @@ def build_detector(knowledge: Knowledge, texts: Texts, identifier: LanguageIdent
         language: [
             *(" ".join(key) for key in (*book.following.entries, *book.correcting.entries, *book.agreement)),
             *(phrase for said in texts.by_language[language].commands.values() for phrase in said),
+            *texts.by_language[language].words,
         ]
         for language, book in books.items()
     }
-    telling = {language: spoken.words for language, spoken in texts.by_language.items()}
-    return LanguageDetector(telling, identifier, [*spanish, *places], phrases)
+    return LanguageDetector(model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
 
 
 def _topics(knowledge: Knowledge) -> Topics:

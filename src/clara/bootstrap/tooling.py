@@ -18,7 +18,7 @@ from clara.conversation.people.rights import Rights
 from clara.conversation.people.wishes import read_wishes
 from clara.conversation.safety.danger import Danger
 from clara.conversation.safety.guard import Guard
-from clara.conversation.texts import LANGUAGES, Texts
+from clara.conversation.texts import Texts
 from clara.conversation.writing.extractive import ExtractiveWriter
 from clara.conversation.writing.framing import Framing, Writer
 from clara.knowledge.passages import CORPUS
@@ -83,15 +83,13 @@ class Toolbox:
 @lru_cache(maxsize=8)
 def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str | None) -> Tools:
     """Build the tools that hang on data/ alone, which finds nothing: once a process, however many services it has."""
-    from clara.adapters.local.language import LocalLanguageIdentifier
-
     data = resources() / "data"
     wishes = read_wishes(data)
     return Tools(
         corpus=CORPUS,
         retrieve=_nothing,
         texts=texts,
-        detector=build_detector(knowledge, texts, LocalLanguageIdentifier(LANGUAGES)),
+        detector=build_detector(knowledge, texts, classifier(data, "language/model.npz", "language")),
         guard=Guard(danger, wishes, texts),
         rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
         feedback=Feedback(wishes, texts),

@@ -60,11 +60,3 @@ class Transcriber(Protocol):
     def transcribe(self, audio: bytes, media_type: str, seconds: float) -> str:
         """Give the words, empty when nobody speaks. Raises ModelUnavailableError."""
         ...
-
-
-class LanguageIdentifier(Protocol):
-    """Guesses the language of a text among the served ones."""
-
-    def identify(self, text: str) -> str | None:
-        """Give a language code, or None when the text has nothing to judge by."""
-        ...

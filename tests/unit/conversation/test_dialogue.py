@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clara.adapters.local.language import LocalLanguageIdentifier
 from clara.bootstrap.dialogue import build_detector, build_dialogue
 from clara.conversation.dialogue.steps import ROOM, Dialogue
 from clara.conversation.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.conversation.phrases.phrasebook import Kind, read_phrasebooks
 from clara.conversation.texts import LANGUAGES, Texts
 from clara.knowledge.faults import DataError
+from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
 
 ABOUT_IMV = Past("¿cuánto se cobra de IMV?", ReplyStatus.ANSWERED, "es", "imv")
@@ -160,7 +160,8 @@ def test_without_past_nothing_changes(dialogue: Dialogue) -> None:
 )  # fmt: skip
 def test_language_of_short_messages(real: object, texts: Texts, text: str, previous: str, language: str) -> None:
     """A change of language is noticed; what is said alike in every language keeps that of the conversation."""
-    assert build_detector(real, texts, LocalLanguageIdentifier(LANGUAGES)).detect(text, previous) == language
+    model = read_classifier(resources() / "data" / "language" / "model.npz")
+    assert build_detector(real, texts, model).detect(text, previous) == language
 
 
 def test_phrasebooks_complete(data: Path) -> None:

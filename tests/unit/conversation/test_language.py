@@ -1,24 +1,19 @@
 """Tests of deciding the language of a message."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.conversation.language import DEFAULT, LanguageDetector
+from clara.conversation.language import DEFAULT, READ, LanguageDetector, said_in
 from clara.conversation.texts import LANGUAGES
+from clara.retrieval.classifier import read_classifier
+from clara.settings import resources
+from clara_lab.training.examples import read_examples
+from clara_lab.training.language import HELD_OUT, corpus_of, digest_of_corpus, read_others
 
-
-class FixedIdentifier:
-    """Guesses always the same and notes what it was asked."""
-
-    def __init__(self, guess: str | None) -> None:
-        self.asked: list[str] = []
-        self._guess = guess
-
-    def identify(self, text: str) -> str | None:
-        """Guess."""
-        self.asked.append(text)
-        return self._guess
+DATA = resources() / "data"
 
 
 @pytest.mark.parametrize(
@@ -131,30 +126,90 @@ def test_change_of_language(detector: LanguageDetector, text: str, previous: str
 
 
 @pytest.mark.parametrize(
-    ("text", "guess", "expected"),
+    "text",
     [
-        pytest.param("tres palabras raras", "ro", "ro", id="guess-of-three-words-counts"),
-        pytest.param("dos palabras", "ro", "es", id="guess-of-two-words-does-not"),
-        pytest.param("tres palabras raras", "ru", "es", id="guess-in-another-script-does-not"),
-        pytest.param("tres palabras raras", None, "es", id="no-guess"),
-        pytest.param("слово", "uk", "uk", id="cyrillic-word-is-guessed"),
-        pytest.param("слово", "es", "ru", id="cyrillic-is-never-spanish"),
-        pytest.param("слово", None, "ru", id="cyrillic-without-guess"),
+        pytest.param("salam khoya, bghit nsewel 3la lwra9", id="greeting"),
+        pytest.param("ch7al kayakhod empadronamiento?", id="with-a-spanish-name"),
+        pytest.param("3ndi 3 drari w ma khdamch", id="digits-as-letters"),
     ],
 )
-def test_guess(text: str, guess: str | None, expected: str) -> None:
-    """The statistical guess counts only for more than two words or for Cyrillic, and only within the script."""
-    assert LanguageDetector({}, FixedIdentifier(guess)).detect(text) == expected
+def test_arabic_in_latin_letters(detector: LanguageDetector, text: str) -> None:
+    """Moroccan Arabic, as people type it in Latin letters, is Arabic."""
+    assert detector.detect(text) == "ar"
 
 
-def test_telling_words_come_before_the_guess() -> None:
-    """Words that reveal a language decide without any guess; a draw between languages leaves it to the guess."""
-    identifier = FixedIdentifier("pt")
-    detect = LanguageDetector({"fr": ["où"], "ro": ["unde", "mult"]}, identifier).detect
-    assert detect("dis moi où aller") == "fr"
-    assert detect("où unde mult") == "ro"
-    assert identifier.asked == []
-    assert detect("où unde vamos") == "pt"
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("vorrei sapere quanto tempo ci vuole", "es", id="italian"),
+        pytest.param("a miña veciña díxome que agardase na xunta", "es", id="galician"),
+        pytest.param("wie lange muss ich darauf warten?", "en", id="german"),
+        pytest.param("dama bëgga xam ñaata fan lay jël", "fr", id="wolof"),
+        pytest.param("искам да знам колко време отнема", "ru", id="bulgarian"),
+        pytest.param("मुझे मदद चाहिए", "es", id="devanagari"),
+        pytest.param("δεν καταλαβαίνω", "es", id="greek"),
+    ],
+)
+def test_language_that_is_not_served(detector: LanguageDetector, text: str, expected: str) -> None:
+    """Who writes another language is answered in one that may be read, and in that of the conversation if there is one."""
+    assert detector.detect(text) == expected
+    assert detector.detect(text, "ca") == ("ru" if expected == "ru" else "ca")
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        pytest.param({"fr": 0.6, "ro": 0.4}, "fr", id="likely"),
+        pytest.param({"fr": 0.4, "ro": 0.3, "pt": 0.3}, "es", id="nobody-can-tell"),
+        pytest.param({"ru": 0.9, "fr": 0.1}, "fr", id="another-script-does-not-count"),
+        pytest.param({"it": 0.4, "es": 0.3, "fr": 0.3}, "es", id="what-is-answered-alike-counts-together"),
+        pytest.param({"xx": 0.9, "fr": 0.1}, "fr", id="unknown"),
+        pytest.param({}, "es", id="nothing"),
+    ],
+)
+def test_guess(shares: Mapping[str, float], expected: str) -> None:
+    """A guess counts within the script, and when it is likelier than everything else."""
+    assert LanguageDetector(lambda _text: shares, {"it": "es"}).detect("tres palabras raras") == expected
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [({"uk": 0.3, "ru": 0.1, "es": 0.6}, "uk"), ({"es": 1.0}, "ru"), ({"uk": 0.2, "ru": 0.2}, "ru"), ({}, "ru")],
+)
+def test_guess_in_cyrillic(shares: Mapping[str, float], expected: str) -> None:
+    """Cyrillic letters are Ukrainian or Russian, never Spanish."""
+    assert LanguageDetector(lambda _text: shares, {}).detect("слово") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ch7al 3ndi f 12/03/2026", "ch7al 3ndi f  "),
+        ("mail: ana_92@example.org, NIE Y1234567X", "mail:  , NIE  "),
+        ("https://sede.gob.es/x 1.234,56 €", "    €"),
+        ("a" * 700, "a" * READ),
+    ],
+)
+def test_what_has_a_language(text: str, said: str) -> None:
+    """Links, addresses, numbers and codes are not read; a word with a digit in it is."""
+    assert said_in(text) == said
+
+
+def test_the_model_was_trained_on_the_texts_of_today() -> None:
+    """Questions, examples, phrases or words have not changed since the training: `python -m clara_lab.training.language`."""
+    about = read_classifier(DATA / "language" / "model.npz").about
+    others = read_others(DATA)
+    assert about["trained_on"] == digest_of_corpus(corpus_of(DATA, others))
+    assert about["answered_in"] == others.answered_in
+    assert set(about["classes"]) == {*LANGUAGES, *others.texts} - {"zh"}
+
+
+def test_the_model_does_not_know_who_judges_it() -> None:
+    """What the authors who are held out wrote is not among the examples."""
+    learned = {text.casefold() for texts in corpus_of(DATA, read_others(DATA)).values() for text in texts}
+    held = [one.text for one in read_examples(DATA / "danger" / "examples") if one.author in HELD_OUT]
+    assert len(held) > 1000
+    assert not learned.intersection(text.casefold() for text in held)
 
 
 @given(st.text(), st.none() | st.sampled_from(LANGUAGES))
