@@ -15,10 +15,11 @@ RUN python -m venv /opt/venv
 COPY requirements.lock ./
 RUN /opt/venv/bin/python -m pip install --require-hashes -r requirements.lock
 
-# Not editable: the wheel carries data/ and migrations/ to /opt/venv/share/clara, and nothing refers to /src.
-COPY pyproject.toml README.md ./
+# Not editable: the wheel carries data/, eval/ and migrations/ to /opt/venv/share/clara, and nothing refers to /src.
+COPY pyproject.toml README.md LICENSE LICENSE-DATA NOTICE ./
 COPY src ./src
 COPY data ./data
+COPY eval ./eval
 COPY migrations ./migrations
 RUN /opt/venv/bin/python -m pip install --no-deps --no-build-isolation .
 

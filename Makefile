@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint check eval intent ablation bench faults faults-night load soak lock clean
+.PHONY: help run demo test lint check eval intent ablation bench faults faults-night load soak lock sbom clean
 
 help: ## Show what can be done here
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ lock: ## Renew the pinned dependencies (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --extra dev --extra lab --extra code -o requirements-dev.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q pyproject.toml --extra build --constraint requirements-dev.lock -o requirements.lock
 
+sbom: .venv/.run ## Write what Clara runs on to build/sbom.cdx.json (CycloneDX), and the table of licences to docs/third-party.md
+	@$(BIN)/python tools/sbom.py --out build/sbom.cdx.json --write
+
 clean: ## Remove the virtual environment and every cache (keeps the database)
 	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .pytest_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -81,6 +84,7 @@ clean: ## Remove the virtual environment and every cache (keeps the database)
 .venv/.run: .venv/bin/python requirements.lock pyproject.toml
 	@echo "Installing the pinned dependencies ..."
 	@$(PIP) -r requirements.lock
+	@$(BIN)/python -m pip --disable-pip-version-check uninstall --quiet --yes clara 2>/dev/null # its name before 0.1.0
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

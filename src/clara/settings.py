@@ -83,7 +83,7 @@ class Settings(BaseSettings):
         None, max_length=200, description="how to reach a person of your organisation; shown in replies"
     )
     clara_whisper_model: Path | None = Field(
-        None, description="for whisper: folder of a CTranslate2 model (pip install clara[voice])"
+        None, description="for whisper: folder of a CTranslate2 model (pip install clara-tramites[voice])"
     )
     clara_worker: Literal["process", "inline"] = Field("process", description="inline: the worker runs in the web process")
     clara_worker_turns: int = Field(4, ge=1, le=64, description="messages that one worker answers at the same time")

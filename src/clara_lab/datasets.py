@@ -18,7 +18,7 @@ def _installed() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyarrow":
             raise
-        raise BenchDataError("Parquet and S3 need pyarrow; run `pip install 'clara[lab]'`") from error
+        raise BenchDataError("Parquet and S3 need pyarrow; run `pip install 'clara-tramites[lab]'`") from error
 
 
 def read_parquet(name: str, folder: Path) -> BenchData:

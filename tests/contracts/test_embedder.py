@@ -67,7 +67,7 @@ def _closing() -> Iterator[None]:
 @pytest.fixture(params=sorted({*EMBEDDERS, "legacy"}))
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     if request.param not in EMBEDDERS:
-        pytest.skip("the extra gemini-legacy is not installed: pip install 'clara[gemini-legacy]'")
+        pytest.skip("the extra gemini-legacy is not installed: pip install 'clara-tramites[gemini-legacy]'")
     return EMBEDDERS[request.param]
 
 

@@ -1,6 +1,6 @@
 """The transcriber of this machine, with a real model of random weights: what it says is noise, how it behaves is not.
 
-Needs the extra `voice`: pip install clara[voice].
+Needs the extra `voice`: pip install clara-tramites[voice].
 """
 
 import io

@@ -99,7 +99,8 @@ class Embedders:
             from clara.adapters.gemini_legacy.client import PUBLIC_URL, LegacyClient
             from clara.adapters.gemini_legacy.embedder import LegacyEmbedder
         except ImportError as error:
-            missing = f"GEMINI_EMBEDDING_SDK=legacy lacks {error.name}; run `pip install 'clara[gemini-legacy]'`, or unset it"
+            remedy = "run `pip install 'clara-tramites[gemini-legacy]'`, or unset it"
+            missing = f"GEMINI_EMBEDDING_SDK=legacy lacks {error.name}; {remedy}"
             return AbsentEmbedder(f"{name}-{GEMINI_DIMENSIONS}", GEMINI_DIMENSIONS, missing)
         base_url = settings.gemini_base_url or PUBLIC_URL
         client = LegacyClient(settings.secret("gemini_api_key"), deadline_seconds=seconds, base_url=base_url, guard=guard)

@@ -192,7 +192,7 @@ class Engine:
         try:
             from clara.adapters.treesitter.reader import TreeSitterReader
         except ModuleNotFoundError as error:
-            msg = f"reading programs needs {error.name}, which is not installed; pip install 'clara[code]'"
+            msg = f"reading programs needs {error.name}, which is not installed; pip install 'clara-tramites[code]'"
             raise UnreadableProgramsError(msg) from error
         return TreeSitterReader()
 

@@ -113,7 +113,9 @@ def contenders(plan: Plan) -> tuple[Contender, ...]:
         ways[plan.retrieval_strategy] = "vectors and BM25 as data/profiles.json weighs this kind of corpus"
     shown = plan.shown()
     options = {name: shown[name] for name in _SHAPING}
-    own = (Contender(way, about, _OWN, way, "clara", ("clara",), options=options) for way, about in ways.items())
+    own = (
+        Contender(way, about, _OWN, way, "clara-tramites", ("clara-tramites",), options=options) for way, about in ways.items()
+    )
     return (*own, *PEERS)
 
 

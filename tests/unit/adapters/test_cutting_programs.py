@@ -225,8 +225,8 @@ def _order(path: str) -> tuple[tuple[bool, str], ...]:
 @pytest.mark.parametrize(
     ("missing", "said"),
     [
-        ("tree_sitter", "reading programs needs tree_sitter, which is not installed; pip install 'clara[code]'"),
-        ("tree_sitter_go", "go needs tree-sitter-go, which is not installed; pip install 'clara[code]'"),
+        ("tree_sitter", "reading programs needs tree_sitter, which is not installed; pip install 'clara-tramites[code]'"),
+        ("tree_sitter_go", "go needs tree-sitter-go, which is not installed; pip install 'clara-tramites[code]'"),
     ],
 )
 def test_without_the_extra(missing: str, said: str) -> None:

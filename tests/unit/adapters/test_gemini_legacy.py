@@ -16,7 +16,7 @@ from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 client = pytest.importorskip(
-    "clara.adapters.gemini_legacy.client", reason="needs pip install 'clara[gemini-legacy]'", exc_type=ImportError
+    "clara.adapters.gemini_legacy.client", reason="needs pip install 'clara-tramites[gemini-legacy]'", exc_type=ImportError
 )
 embedders = pytest.importorskip("clara.adapters.gemini_legacy.embedder", exc_type=ImportError)
 

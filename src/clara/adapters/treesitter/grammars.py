@@ -165,6 +165,7 @@ def parser_of(grammar_suffix: str) -> Parser:
     try:
         wheel = import_module(grammar.wheel)
     except ImportError as error:
-        msg = f"{grammar.language} needs {grammar.wheel.replace('_', '-')}, which is not installed; pip install 'clara[code]'"
+        wanted = f"{grammar.language} needs {grammar.wheel.replace('_', '-')}"
+        msg = f"{wanted}, which is not installed; pip install 'clara-tramites[code]'"
         raise UnreadableProgramsError(msg) from error
     return Parser(Language(getattr(wheel, grammar.entry)()))
