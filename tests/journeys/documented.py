@@ -37,8 +37,9 @@ class Line:
 
 
 def documents() -> list[Path]:
-    """Give README and every page of docs/; decisions tell what was, not what is."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    """Give the pages of the root and of docs/; the changelog and decisions tell what was, not what is."""
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in pages if page.name != "CHANGELOG.md"]
 
 
 def blocks(path: Path, kinds: tuple[str, ...] = SHELLS) -> Iterator[str]:
@@ -174,6 +175,8 @@ def _make_fault(words: list[str]) -> str | None:
 def _python_fault(words: list[str]) -> str | None:
     if not words or words[0] == "-c" or words[:2] == ["-m", "venv"]:
         return None
+    if words[:2] == ["-m", "pytest"]:
+        return _fault(words[1:])
     if words[0] != "-m":
         return None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
     if PLACEHOLDER.search(words[1]):

@@ -47,8 +47,9 @@ def looks_like_a_path(span: str) -> bool:
     return span.endswith((*ENDINGS, "/")) or (ROOT / folder).is_dir() if inside else span.endswith(".py")
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/operations.md", "docs/bench.md", "docs/shipping.md", "docs/engine.md",
-    "docs/evaluating-answers.md", "docs/architecture.md", "docs/performance.md", "docs/settings.md"])  # fmt: skip
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/operations.md", "docs/bench.md",
+    "docs/shipping.md", "docs/engine.md", "docs/evaluating-answers.md", "docs/architecture.md", "docs/performance.md",
+    "docs/settings.md", "docs/third-party.md"])  # fmt: skip
 def test_paths_are_there(name: str) -> None:
     """Every path in running text leads to a file or a folder, unless a run or the reader makes it."""
     paths = {span for span in spans(ROOT / name) if looks_like_a_path(span) and span.split("/")[0] not in MADE} - NOT_MADE
