@@ -193,6 +193,6 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("name", ["README.md", "docs/engine.md", "docs/performance.md", "docs/settings.md"])
 def test_lines_fit_a_screen(name: str) -> None:
-    """No line is wider than a change can be read beside another."""
+    """No line is wider than a change can be read beside another; a row of a table cannot be broken."""
     text = (ROOT / name).read_text("utf-8")
-    assert [line for line in text.splitlines() if len(line) > WIDEST_LINE] == []
+    assert [line for line in text.splitlines() if len(line) > WIDEST_LINE and not line.startswith("|")] == []

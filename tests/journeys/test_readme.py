@@ -1,6 +1,5 @@
 """The commands of the README, run as they are written."""
 
-import os
 import re
 import subprocess
 import sys
@@ -77,15 +76,3 @@ def test_every_setting_is_in_its_table() -> None:
     """The table of variables is complete."""
     text = (ROOT / "docs" / "settings.md").read_text("utf-8")
     assert [name.upper() for name in Settings.model_fields if f"`{name.upper()}`" not in text] == []
-
-
-def test_links_lead_somewhere() -> None:
-    """Every local link in the documents exists."""
-    documents = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-    links = [
-        (document, link)
-        for document in documents
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
-    ]
-    assert links
-    assert [pair for pair in links if not (pair[0].parent / os.path.normpath(pair[1])).exists()] == []
