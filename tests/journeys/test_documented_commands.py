@@ -67,7 +67,6 @@ ALSO_FINE: Final = {
     "clara index status": 1,
 }
 WORDS_OF_THE_README: Final = 1_500
-WIDEST_LINE: Final = 160
 
 DOCUMENTS: Final = [path for path in documents() if path.name in EXECUTED]
 
@@ -189,10 +188,3 @@ def test_the_readme_is_short() -> None:
     """A newcomer reads it in a few minutes: what is reference stands in docs/."""
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.split()) <= WORDS_OF_THE_README
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/engine.md", "docs/performance.md", "docs/settings.md"])
-def test_lines_fit_a_screen(name: str) -> None:
-    """No line is wider than a change can be read beside another; a row of a table cannot be broken."""
-    text = (ROOT / name).read_text("utf-8")
-    assert [line for line in text.splitlines() if len(line) > WIDEST_LINE and not line.startswith("|")] == []
