@@ -21,8 +21,6 @@ DOCUMENTS: Final = sorted(
 # Pages that are wider for now, or for a reason.
 WIDE: Final = {
     "docs/answers.md": "made by `clara examples`: each line is one that a person gets",
-    "docs/danger.md": "being rewritten",
-    "docs/decisions/0047-hearing-danger.md": "being rewritten",
 }
 BLOCK: Final = re.compile(r"^( *)(`{3,})[^\n]*\n.*?^ *\2", re.MULTILINE | re.DOTALL)
 CODE: Final = re.compile(r"(`+)(?!`)(?:(?!\n *\n).)*?(?<!`)\1(?!`)", re.DOTALL)
