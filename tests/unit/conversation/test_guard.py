@@ -22,6 +22,8 @@ HEARD = {
     "sure": SURE,
     "likely\nlikely": Alarm(Level.LIKELY, (Kind.TRAFFICKING,)),
     "part\nhint": LIKELY,
+    "dying": Alarm(Level.LIKELY, (Kind.EMERGENCY, Kind.SUICIDE)),
+    "likely\ndying": Alarm(Level.LIKELY, (Kind.EVICTION,)),
 }
 
 
@@ -125,6 +127,7 @@ def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
 def test_a_message_is_read_with_what_was_said_before(guard: Guard) -> None:
     """The story says what kind it is, and may say it where no message does."""
     assert heard(guard, "likely", said("likely")).kinds == (Kind.TRAFFICKING, Kind.SUICIDE)
+    assert heard(guard, "dying", said("likely")).kinds == (Kind.EMERGENCY, Kind.EVICTION, Kind.SUICIDE)
     assert heard(guard, "hint", said("part")) == LIKELY
     assert heard(guard, "hint", said("calm", age=4_000)) == HINT
 

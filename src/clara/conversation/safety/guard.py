@@ -88,7 +88,8 @@ class Guard:
         joined = CALM
         if now.raised or self.danger.hear(story).raised:
             joined = self.danger.hear(story, self.vector(story, vectors), told)
-        kinds = tuple(dict.fromkeys((*(joined.kinds * joined.raised), *(now.kinds * now.raised), *(told * lasting))))
+        dying = now.kinds[:1] * (now.kinds[:1] == (Kind.EMERGENCY,) and now.raised)  # whatever the story is about
+        kinds = tuple(dict.fromkeys((*dying, *(joined.kinds * joined.raised), *(now.kinds * now.raised), *(told * lasting))))
         if lasting:  # where danger is heard again it goes on: help is the reply if there is no other
             return Alarm(Level.SURE if now.raised else Level.LIKELY, kinds or (Kind.EMERGENCY,))
         if now.raised or joined.raised:
