@@ -20,7 +20,7 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=200)
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        return [re.sub(r"^clara-[^/]*\.data/data/", "", name) for name in wheel.namelist()]
+        return [re.sub(r"^[^/]*\.data/data/", "", name) for name in wheel.namelist()]
 
 
 def test_the_wheel_has_the_product_alone(held: list[str]) -> None:

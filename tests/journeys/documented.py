@@ -173,14 +173,12 @@ def _make_fault(words: list[str]) -> str | None:
 
 
 def _python_fault(words: list[str]) -> str | None:
-    if not words or words[0] == "-c" or words[:2] == ["-m", "venv"]:
+    if not words or words[0] == "-c" or words[:2] == ["-m", "venv"] or PLACEHOLDER.search(" ".join(words[:2])):
         return None
     if words[:2] == ["-m", "pytest"]:
         return _fault(words[1:])
     if words[0] != "-m":
         return None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
-    if PLACEHOLDER.search(words[1]):
-        return None
     if words[1] == "clara_lab":
         return _clara_fault(laboratory, words[2:])
     source = _source(words[1])
