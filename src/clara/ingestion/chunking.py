@@ -186,14 +186,19 @@ def _lines(text: str, tokens: Callable[[str], int], size: int) -> Iterator[Span]
 
 
 def _bare(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Take the blanks off both ends of every span, and leave out those that then say nothing new."""
-    said = 0
+    """Take the blanks off both ends of every span, and leave out those that then say nothing that their neighbours do not."""
+    held: Span | None = None
     for start, end in spans:
         piece = text[start:end]
         last = start + len(piece.rstrip())
-        if last > said and piece.strip():
-            said = last
-            yield last - len(piece.strip()), last
+        first = last - len(piece.strip())
+        if first == last or (held and last <= held[1]):
+            continue
+        if held and held[0] < first:
+            yield held
+        held = first, last
+    if held:
+        yield held
 
 
 def _path(title: str, headings: Outline, start: int) -> tuple[str, ...]:
