@@ -82,7 +82,8 @@ class LanguageDetector:
         fallback = previous or ("ru" if script == "cyrillic" else DEFAULT)
         if script not in {"latin", "cyrillic"} or (previous and len(saying) <= FEW_WORDS):
             return self._by_words(saying, candidates) or fallback
-        least = LIKELY if len(words(text)) > FEW_WORDS else SURE
+        # Of two languages the likelier one is better than always the same.
+        least = LIKELY if len(words(text)) > FEW_WORDS or script == "cyrillic" else SURE
         return self._guessed(text, candidates, previous, least) or self._by_words(saying, candidates) or fallback
 
     def _guessed(self, text: str, candidates: Collection[str], previous: str | None, least: float) -> str | None:
