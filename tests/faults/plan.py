@@ -9,7 +9,8 @@ RECIPIENT: Final = "whatsapp:+15555550100"
 PRIMARY, FALLBACK = 0, 1
 LONG: Final = " long"
 MOBILES, STEP = 10**7, 7919
-LETTERS: Final = "bcdfghjklmnpqrstvwxyz"
+# Letters of which no syllable is made that could be heard as a cry for help: that would overtake, as it should.
+LETTERS: Final = "gjkqvwxz"
 # Of a run's kills. Each kind comes at least once; the rest is drawn by these weights. Kills of the database are the rarest,
 # because nothing else can be seen while it starts again.
 KINDS: Final = {
