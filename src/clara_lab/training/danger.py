@@ -7,9 +7,11 @@ data/danger/model.npz with the thresholds of its levels. Needs scikit-learn (in 
 them for the embeddings, which are remembered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from string import ascii_lowercase
 from typing import Any, Final
 
 import click
@@ -29,6 +31,9 @@ from clara_lab.training.intents import embedded
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
 EVERY_WISH: Final = 4
+# So many texts of letters at random. Of 3,000 others 64 were likely danger by the letters without them.
+RANDOM: Final = 300
+SEED: Final = 7
 # Questions of this procedure are asked by people in danger.
 DANGEROUS: Final = "violencia_genero_urgencias"
 # How loose the penalty on the weights of the embedding and of the letters is. Of 390 dangers by three authors the right help
@@ -51,7 +56,15 @@ def examples_of(folder: Path) -> list[Example]:
 
     wishes = read_examples(folder / "rights" / "examples")[::EVERY_WISH]
     wishes = [replace(one, kinds=(), manner="", author=f"wishes {number % FOLDS}") for number, one in enumerate(wishes)]
-    return [*read_examples(folder / "danger" / "examples"), *wishes, *ordinary(folder, dangerous)]
+    return [*read_examples(folder / "danger" / "examples"), *wishes, *ordinary(folder, dangerous), *_typed_at_random()]
+
+
+def _typed_at_random() -> Iterator[Example]:
+    """Give what a cat on the keyboard writes, and a question with a code in it: seldom letters told of an emergency."""
+    random = Random(SEED)  # noqa: S311  nothing secret
+    for number in range(RANDOM):
+        typed = "".join(random.choices(f"{ascii_lowercase}   ", k=random.randint(3, 30))).strip() or "x"
+        yield Example(typed, (), "en", "", "typed at random", f"random {number % FOLDS}")
 
 
 @click.command()
