@@ -1,5 +1,6 @@
 """What is done regularly: sealing, forgetting, finding what nobody would answer; by several processes at once without harm."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,9 @@ from tests.integration.delivering import KEY, OURS, PERSON, Store, at_once, stor
 from clara.adapters.postgres.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import QUEUE, TurnScheduler
 from clara.adapters.sealing.aes_gcm import AesGcmSealer
+from clara.conversation.message import Reply, ReplyStatus
+from clara.conversation.people.rights import TEXT_DAYS
+from clara.conversation.safety.guard import OPTIONS
 from clara.delivery.address import open_address
 
 JOBS = """
@@ -77,6 +81,36 @@ def test_addresses_are_forgotten_when_nothing_is_left_to_send(store: Store, chan
     assert store.rows(held) == [(kept, kept)]
     answered = store.rows("select count(*) > 0 from outbox") == [(True,)]
     assert store.rows("select body, pseudonym <> '' from inbox") == [("¿NIE?", True) if answered or kept else (None, False)]
+
+
+@pytest.mark.parametrize(("days", "kept"), [(TEXT_DAYS - 1, True), (TEXT_DAYS + 1, False)])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(
+            "112",
+            ReplyStatus.URGENT,
+            "es",
+            timings_ms={"urgent": 1.0, "total": 1.0},
+            trace={"danger": ["minor"], "level": "sure"},
+        ),
+        Reply(
+            "?", ReplyStatus.ANSWERED, "es", timings_ms={"total": 9.0}, trace={"danger": [], "level": "hint"}, options=OPTIONS
+        ),
+    ],
+    ids=["helped", "asked"],
+)
+def test_what_was_heard_of_danger_goes_with_the_words(store: Store, reply: Reply, days: int, kept: bool) -> None:
+    """Help that was said, and the gentle question: neither the status nor the steps nor the options tell of it later."""
+    store.accept()
+    store.desk.reply(store.begin(1), reply, ("una respuesta",))
+    store.change("update turns set created_at = created_at - make_interval(days => :days)", days=days)
+    upkeep(store).run()
+    ((status, trace, timings, total),) = store.rows("select status, trace, timings_ms, total_ms from turns")
+    told = json.loads(json.dumps([status, trace, timings]))
+    assert ("danger" in trace and told[0] == reply.status) is kept
+    assert ("urgent" in json.dumps(told) or "in_danger" in json.dumps(told)) is kept
+    assert total == reply.timings_ms["total"]
 
 
 def test_what_nobody_would_answer_gets_a_job_again(store: Store) -> None:

@@ -278,7 +278,7 @@ def _noticed(turn: Turn, tools: Tools, reply: Reply) -> Reply:
     if turn.first_contact and len(text) > MAX_REPLY:
         text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
     options = SAFETY_OPTIONS if asks else reply.options
-    return replace(reply, text=text, options=options, trace={**reply.trace, **tools.guard.trace(turn.alarm)})
+    return replace(reply, text=text, options=options, trace={**reply.trace, **tools.guard.trace(turn.alarm, asks=asks)})
 
 
 def _notice(turn: Turn, tools: Tools, language: str) -> str:

@@ -15,6 +15,7 @@ from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.bootstrap import Services
 from clara.conversation.journey import Tools, converse
 from clara.conversation.message import Message, Reply, ReplyStatus
+from clara.conversation.safety.danger import Alarm, Level
 from clara.delivery.message import Case, Limit, Outgoing, Taken
 from clara.delivery.ports import (
     LostAnswerError,
@@ -118,9 +119,9 @@ def answer(services: Services, case: Case) -> Reply:
 
 def _helped(services: Services, case: Case, language: str) -> Reply | None:
     """Tell somebody in danger whom to call, even where nothing else will be answered."""
-    danger = services.safe_tools.get().guard.danger
-    kinds = danger.recognise(case.incoming.text or "")
-    return Reply(danger.reply(kinds, language), ReplyStatus.URGENT, language) if kinds else None
+    guard = services.safe_tools.get().guard
+    kinds = guard.danger.recognise(case.incoming.text or "")
+    return guard.urgent(Alarm(Level.SURE, kinds), language) if kinds else None
 
 
 def notice(services: Services, case: Case, limit: Limit) -> Reply:

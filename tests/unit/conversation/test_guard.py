@@ -129,7 +129,16 @@ def test_a_message_is_read_with_what_was_said_before(guard: Guard) -> None:
     assert heard(guard, "likely", said("likely")).kinds == (Kind.TRAFFICKING, Kind.SUICIDE)
     assert heard(guard, "dying", said("likely")).kinds == (Kind.EMERGENCY, Kind.EVICTION, Kind.SUICIDE)
     assert heard(guard, "hint", said("part")) == LIKELY
+    assert guard.trace(HINT) == {}
+    assert guard.trace(HINT, asks=True) == {"danger": [], "level": "hint"}
     assert heard(guard, "hint", said("calm", age=4_000)) == HINT
+
+
+def test_kinds_of_another_release_are_passed_over(guard: Guard) -> None:
+    """A row of a release that knew other kinds ends no turn."""
+    before = replace(said("sure", ReplyStatus.URGENT), danger=("flood", "minor"))
+    assert heard(guard, "calm", before).kinds == (Kind.MINOR,)
+    assert heard(guard, "calm", replace(before, danger=("flood",))).kinds == (Kind.EMERGENCY,)
 
 
 @pytest.mark.parametrize("status", [ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE])

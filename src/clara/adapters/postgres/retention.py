@@ -70,9 +70,10 @@ where id in (
     limit :at_once for update of outbox skip locked
 )
 """)
-# What was heard of danger goes with the words: that somebody was helped at once, and with what.
+# What was heard of danger goes with the words: that somebody was helped at once and with what, or was asked about it. The steps
+# of the turn go too: they tell where it ended.
 FORGET_ALARMS: Final = text("""
-update turns set status = 'command', trace = trace - 'danger' - 'level'
+update turns set status = 'command', trace = trace - 'danger' - 'level' - 'options', timings_ms = '{}'
 where inbox_id in (
     select inbox_id from turns
     where trace ? 'danger' and created_at < now() - make_interval(days => :days)
@@ -80,7 +81,7 @@ where inbox_id in (
 )
 """)
 FORGET_UNREMEMBERED_ALARMS: Final = text("""
-update turns set status = 'command', trace = trace - 'danger' - 'level'
+update turns set status = 'command', trace = trace - 'danger' - 'level' - 'options', timings_ms = '{}'
 where inbox_id in (
     select inbox_id from turns join consents using (pseudonym)
     where not memory and trace ? 'danger' and turns.created_at < now() - make_interval(days => :days)

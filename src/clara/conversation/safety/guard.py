@@ -20,12 +20,13 @@ IN_DANGER, SAFE = "in_danger", "safe"
 OPTIONS: Final = (IN_DANGER, SAFE)
 # Replies that shut a door: somebody who may be in danger reads another one below whom to call.
 _SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
+_KINDS: Final = frozenset(Kind)
 _CLAUSE: Final = re.compile(r"[,.;:!?،。，；！…\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Watches over a conversation. Earlier messages are read again by their letters: nothing is kept of what was heard."""
+    """Watches over a conversation. Earlier messages are read again: nothing is kept but the kinds that help was told for."""
 
     danger: Danger
     wishes: Wishes
@@ -71,9 +72,10 @@ class Guard:
         return turn.alarm.level is Level.HINT and bool(past) and not any(earlier.options for earlier in past)
 
     @staticmethod
-    def trace(alarm: Alarm) -> dict[str, Any]:
-        """Give what is kept of an alarm, with the reply, as long as its text."""
-        return {"danger": [kind.value for kind in alarm.kinds], "level": alarm.level.name.lower()} if alarm.raised else {}
+    def trace(alarm: Alarm, *, asks: bool = False) -> dict[str, Any]:
+        """Give what is kept of an alarm or of the gentle question, with the reply, as long as its text."""
+        told = [kind.value for kind in alarm.kinds if alarm.raised]
+        return {"danger": told, "level": alarm.level.name.lower()} if alarm.raised or asks else {}
 
     def _with(self, last: list[Past], text: str, now: Alarm, vectors: TurnVectors) -> Alarm:
         """Add what was said before: who was in danger a message ago still may be, hints add up, and so do parts of a story.
@@ -82,14 +84,13 @@ class Guard:
         """
         if not last:
             return now
-        told = tuple(dict.fromkeys(Kind(kind) for earlier in last for kind in earlier.danger))
+        told = tuple(dict.fromkeys(Kind(kind) for earlier in last for kind in earlier.danger if kind in _KINDS))
         lasting = any(earlier.status is ReplyStatus.URGENT for earlier in last)
         story = "\n".join([*(earlier.question for earlier in reversed(last)), text])
         joined = CALM
         if now.raised or self.danger.hear(story).raised:
             joined = self.danger.hear(story, self.vector(story, vectors), told)
-        dying = now.kinds[:1] * (now.kinds[:1] == (Kind.EMERGENCY,) and now.raised)  # whatever the story is about
-        kinds = tuple(dict.fromkeys((*dying, *(joined.kinds * joined.raised), *(now.kinds * now.raised), *(told * lasting))))
+        kinds = self._ranked(text, now, joined, told * lasting)
         if lasting:  # where danger is heard again it goes on: help is the reply if there is no other
             return Alarm(Level.SURE if now.raised else Level.LIKELY, kinds or (Kind.EMERGENCY,))
         if now.raised or joined.raised:
@@ -98,6 +99,13 @@ class Guard:
         if now.level and sum(alarm.level >= Level.HINT for alarm in (now, *before)) >= HINTS:
             return Alarm(Level.LIKELY, tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds)))
         return max(now, joined, key=lambda alarm: alarm.level)
+
+    def _ranked(self, text: str, now: Alarm, joined: Alarm, told: tuple[Kind, ...]) -> tuple[Kind, ...]:
+        """Put the kind of the story first, and the kind of the message next, or before it where that leaves no doubt."""
+        present, story = now.kinds * now.raised, joined.kinds * joined.raised
+        plain = present[:1] == (Kind.EMERGENCY,) or self.danger.phrased(text).level is Level.SURE
+        first = (*present[:1], *story[:1]) if plain else (*story[:1], *present[:1])
+        return tuple(dict.fromkeys((*first, *story, *present, *told)))
 
     def _answered(self, turn: Turn, past: list[Past]) -> Reply | None:
         """Take the message for the answer to the gentle question; a yes may say more than that."""
@@ -109,7 +117,7 @@ class Guard:
         wish, language = recognised
         if wish is Wish.DECLINE:
             return Reply(self.texts.say(language, "danger_declined"), ReplyStatus.CALMED, language)
-        heard = (self.danger.hear(earlier.question) for earlier in past)
+        heard = (self.danger.hear(said) for said in (turn.question, *(earlier.question for earlier in past)))
         kinds = tuple(dict.fromkeys(kind for alarm in heard for kind in alarm.kinds))
         return self.urgent(Alarm(Level.SURE, kinds or (Kind.EMERGENCY,)), language)
 
