@@ -1,8 +1,7 @@
 # Clara's image: the web process by default, the worker with the command "clara worker". It wants a PostgreSQL 16 or newer
 # with pgvector 0.8 or newer behind RAG_DB_URL. docs/shipping.md says how to build and run it.
 #
-# The base is pinned by tag only: this file was written where no registry could be read. Whoever builds for production
-# should pin the digest as well: ARG BASE=python:3.11-slim-bookworm@sha256:...
+# The base is pinned by tag only. Whoever builds for production should pin the digest as well: ARG BASE=python:3.11-slim-bookworm@sha256:...
 ARG BASE=python:3.11-slim-bookworm
 
 # ── builder: a virtual environment with the pinned dependencies and Clara's own wheel ────────────────────────────────
