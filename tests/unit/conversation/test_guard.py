@@ -22,6 +22,7 @@ HEARD = {
     "sure": SURE,
     "likely\nlikely": Alarm(Level.LIKELY, (Kind.TRAFFICKING,)),
     "part\nhint": LIKELY,
+    f"{'long ' * 120}\nhint": Alarm(Level.LIKELY, (Kind.DETENTION,)),  # 600 characters of what was said before
     "dying": Alarm(Level.LIKELY, (Kind.EMERGENCY, Kind.SUICIDE)),
     "likely\ndying": Alarm(Level.LIKELY, (Kind.EVICTION,)),
 }
@@ -132,6 +133,7 @@ def test_a_message_is_read_with_what_was_said_before(guard: Guard) -> None:
     assert guard.trace(HINT) == {}
     assert guard.trace(HINT, asks=True) == {"danger": [], "level": "hint"}
     assert heard(guard, "hint", said("calm", age=4_000)) == HINT
+    assert heard(guard, "hint", said("long " * 500)) == Alarm(Level.LIKELY, (Kind.DETENTION,))
 
 
 def test_kinds_of_another_release_are_passed_over(guard: Guard) -> None:

@@ -15,6 +15,9 @@ from clara.retrieval.turn_vectors import TurnVectors
 
 # So many hints in a row are as good as being told; one fewer is worth a question.
 HINTS: Final = 3
+# Of earlier messages and of the present one so many characters are read together: an embedding reads 2,000 from the beginning.
+EARLIER: Final = 600
+PRESENT: Final = 800
 # What the gentle question offers, as a reply's options.
 IN_DANGER, SAFE = "in_danger", "safe"
 OPTIONS: Final = (IN_DANGER, SAFE)
@@ -86,7 +89,7 @@ class Guard:
             return now
         told = tuple(dict.fromkeys(Kind(kind) for earlier in last for kind in earlier.danger if kind in _KINDS))
         lasting = any(earlier.status is ReplyStatus.URGENT for earlier in last)
-        story = "\n".join([*(earlier.question for earlier in reversed(last)), text])
+        story = "\n".join([*(earlier.question[:EARLIER] for earlier in reversed(last)), text[:PRESENT]])
         joined = CALM
         if now.raised or self.danger.hear(story).raised:
             joined = self.danger.hear(story, self.vector(story, vectors), told)
