@@ -8,16 +8,16 @@ Then run `clara boe --check` with BOE_BASE_URL=http://127.0.0.1:8791.
 import re
 import socket
 import struct
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Event, Lock, Thread
-from typing import Final, Literal, Self
+from threading import Event
+from typing import Final, Literal
 
 import click
 
+from clara_lab.stand_ins.loopback import LoopbackStandIn
 from clara_lab.stand_ins.recorded import Recordings, recordings
 
 LONGEST_HANG_SECONDS: Final = 60.0
@@ -57,41 +57,17 @@ FAULTS: Final[Mapping[str, GazetteFault]] = {
 
 
 @dataclass(slots=True)
-class GazetteStandIn:
+class GazetteStandIn(LoopbackStandIn):
     """The state of the stand-in. `url` is its address once it serves; `asked` are the addresses asked for, in order.
 
     `faults` are given once each, to the first request whose address holds the text beside it; `standing` to every one.
     """
 
     held: Recordings = field(default_factory=Recordings)
-    url: str = ""
     asked: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     faults: list[tuple[str, GazetteFault]] = field(default_factory=list)
     standing: dict[str, GazetteFault] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-    closing: Event = field(default_factory=Event)
-    server: ThreadingHTTPServer | None = None
-
-    def serve(self, port: int = 0) -> Self:
-        """Start serving on loopback in a thread; `close` ends it."""
-        stand_in: GazetteStandIn = self
-
-        class Handler(_Handler):
-            state = stand_in
-
-        self.server = _Server(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        # Closing waits for the next poll.
-        Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return self
-
-    def close(self) -> None:
-        """Let every hanging request go and stop serving."""
-        self.closing.set()
-        if self.server:
-            self.server.shutdown()
-            self.server.server_close()
 
     def fault_for(self, address: str) -> GazetteFault | None:
         """Remember a request; give the fault that it shall get."""
@@ -121,13 +97,6 @@ def _found(content: bytes | None, accept: str) -> GazetteFault:
     if content is None:
         return GazetteFault(status=404, body=NOTHING_AS_JSON if "json" in accept else NOTHING_AS_XML)
     return GazetteFault(body=content)
-
-
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Stay quiet about a client that hangs up, as a fault is meant to make it."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -172,6 +141,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content[place : place + 1])
             if self.state.closing.wait(DRIP_SECONDS):
                 return
+
+
+GazetteStandIn.handler = _Handler
 
 
 @click.command()

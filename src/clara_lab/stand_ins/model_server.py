@@ -10,16 +10,14 @@ import json
 import re
 import socket
 import struct
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
 from clara_lab.stand_ins.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
+from clara_lab.stand_ins.loopback import LoopbackStandIn
 from clara_lab.stand_ins.openai_speech import complete, embeddings, models
 from clara_lab.stand_ins.overlapping import overlap
 
@@ -59,7 +57,7 @@ class ModelRequest:
 
 
 @dataclass(slots=True)
-class ModelStandIn:
+class ModelStandIn(LoopbackStandIn):
     """The state of the stand-in. `url` is its address once it serves; `faults` are given first, one a request.
 
     When they are used up, every request gets the `standing` fault, if there is one. `write` gives the text for an instruction
@@ -71,32 +69,8 @@ class ModelStandIn:
     write: Write = quote
     standing: ModelFault | None = None
     asymmetric: bool = False
-    url: str = ""
     requests: list[ModelRequest] = field(default_factory=list)
     faults: list[ModelFault] = field(default_factory=list)
-    lock: Lock = field(default_factory=Lock)
-    closing: Event = field(default_factory=Event)
-    server: ThreadingHTTPServer | None = None
-
-    def serve(self, port: int = 0) -> Self:
-        """Start serving on loopback in a thread; `close` ends it."""
-        stand_in: ModelStandIn = self
-
-        class Handler(_Handler):
-            state = stand_in
-
-        self.server = _Server(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        # Closing waits for the next poll.
-        Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return self
-
-    def close(self) -> None:
-        """Let every hanging request go and stop serving."""
-        self.closing.set()
-        if self.server:
-            self.server.shutdown()
-            self.server.server_close()
 
     def take(self, request: ModelRequest) -> ModelFault | None:
         """Remember a request; give the fault that it shall get."""
@@ -142,13 +116,6 @@ ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
     r"/v1/chat/completions$": complete,
     r"/v1/models$": models,
 }
-
-
-class _Server(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Stay quiet about a client that hangs up, as a fault is meant to make it."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -211,6 +178,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _error(status: int, name: str, message: str) -> Document:
     return {"error": {"code": status, "message": message, "status": name}}
+
+
+ModelStandIn.handler = _Handler
 
 
 if __name__ == "__main__":
