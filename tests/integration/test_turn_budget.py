@@ -11,7 +11,7 @@ from clara.bootstrap import TURN_SECONDS, Lazily, Services
 from clara.conversation.message import Reply, ReplyStatus
 from clara.delivery.message import Case, Incoming
 from clara.jobs.working import answer
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import KEYWORD
 from clara.retrieval.embedding_slots import EmbeddingSlots
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.ports import Embedder, Role, Vector

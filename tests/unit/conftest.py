@@ -14,10 +14,10 @@ from clara.conversation.journey import Tools
 from clara.conversation.language import LanguageDetector
 from clara.conversation.texts import Texts, read_texts
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.directory import TIER as DIRECTORY
+from clara.knowledge.directory import DIRECTORY
 from clara.knowledge.directory import directory
 from clara.knowledge.guiding import understanding
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import KEYWORD
 from clara.knowledge.keyword import NamedProcedures, keyword
 from clara.knowledge.passages import passages_of
 from clara.knowledge.placing import dated, located

@@ -12,8 +12,8 @@ from clara.adapters.postgres.engine import UnsuitableServerError
 from clara.bootstrap import Lazily, Services, get_retriever, read_calibration, read_knowledge, reset_retriever
 from clara.conversation.journey import converse
 from clara.conversation.message import Message, ReplyStatus
-from clara.knowledge.directory import TIER as DIRECTORY
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.directory import DIRECTORY
+from clara.knowledge.keyword import KEYWORD
 from clara.knowledge.questions import GENERAL, OUTSIDE
 from clara.retrieval.calibration import features_of
 from clara.retrieval.hybrid import TIER as HYBRID

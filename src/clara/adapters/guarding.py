@@ -20,7 +20,6 @@ RETRY_SHARE: Final = 0.1
 # Retries that may be made before calls have earned any, so that the first call of a process may have one.
 RETRY_RESERVE: Final = 5.0
 
-Answer = TypeVar("Answer")
 
 
 class Outcome(StrEnum):

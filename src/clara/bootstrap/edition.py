@@ -13,10 +13,10 @@ from clara.bootstrap.proof import prover
 from clara.bootstrap.tooling import Toolbox
 from clara.conversation.journey import Tools
 from clara.conversation.proof.proving import Prover
-from clara.knowledge.directory import TIER as DIRECTORY
+from clara.knowledge.directory import DIRECTORY
 from clara.knowledge.directory import directory
 from clara.knowledge.flagging import Flagged, warned
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import KEYWORD
 from clara.knowledge.keyword import keyword
 from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.placing import dated, located, madrid_today

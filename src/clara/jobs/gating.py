@@ -16,7 +16,7 @@ from clara.evaluation.paired import Regression, change, regression
 from clara.jobs.evaluating import CHAIN, Choice, evaluate
 from clara.jobs.judging import chosen_suites, judge_part
 from clara.jobs.question_vectors import QuestionVectors
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import KEYWORD
 from clara.knowledge.passages import CORPUS
 
 Say = Callable[[str], None]

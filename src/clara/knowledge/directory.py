@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from clara.knowledge.placing import holds_on
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
-TIER = "directory_fallback"
+DIRECTORY = "directory_fallback"
 
 
 def directory(passages: Sequence[Passage]) -> Retrieve:
@@ -16,6 +16,6 @@ def directory(passages: Sequence[Passage]) -> Retrieve:
         for passage in passages:
             if passage.document_id not in first and (query.today is None or holds_on(passage, query.today)):
                 first[passage.document_id] = passage
-        return Found(Status.NOT_FOUND, TIER, tuple(Hit(passage, 0.0) for passage in first.values()))
+        return Found(Status.NOT_FOUND, DIRECTORY, tuple(Hit(passage, 0.0) for passage in first.values()))
 
     return listing

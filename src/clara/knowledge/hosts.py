@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from clara.knowledge.faults import DataError, read_document, read_schema
 
-FILE = "hosts.json"
+HOSTS_FILE = "hosts.json"
 
 
 def within(host: str | None, domain: str) -> bool:
@@ -34,7 +34,7 @@ class Hosts:
 
 def read_hosts(folder: Path) -> Hosts:
     """Read `folder`/hosts.json. Raises DataError naming every fault."""
-    document, faults = read_document(folder / FILE, FILE, read_schema(folder / "schema" / "hosts.schema.json"))
+    document, faults = read_document(folder / HOSTS_FILE, FILE, read_schema(folder / "schema" / "hosts.schema.json"))
     if document is None:
         raise DataError(faults)
     return Hosts(document["public"], document["refused"])

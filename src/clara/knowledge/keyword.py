@@ -17,7 +17,7 @@ from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 from clara.retrieval.vocabulary import words
 
-TIER = "json_fallback"
+KEYWORD = "json_fallback"
 
 
 class NamedProcedures:
@@ -84,8 +84,8 @@ def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -
         ended = tuple(Hit(passages[-place], score, ended=True) for score, place in ranked if place in over)[: query.limit]
         confidence = judge.probability(understood, hits or ended)
         if (hits or ended) and confidence >= judge.threshold:
-            return Found(Status.FOUND, TIER, hits, confidence=confidence, ended=ended)
-        return Found(Status.NOT_FOUND, TIER, confidence=confidence)
+            return Found(Status.FOUND, KEYWORD, hits, confidence=confidence, ended=ended)
+        return Found(Status.NOT_FOUND, KEYWORD, confidence=confidence)
 
     return search
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.faults import Fault
 from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.hosts import FILE, Hosts
-from clara.knowledge.hotlines import FILE as TABLE
+from clara.knowledge.hosts import HOSTS_FILE, Hosts
+from clara.knowledge.hotlines import HOSTS_FILE as TABLE
 from clara.knowledge.hotlines import Hotline, Hotlines
 from clara.knowledge.procedure import Certainty, Fact, FactKind, Procedure
 from clara.knowledge.sources import FILE as REGISTRY
@@ -60,7 +60,7 @@ def _of_source(file: str, place: str, url: str, hosts: Hosts, *, official: bool,
     if (why := hosts.refusal_of(url)) is not None:
         yield Fault(file, place, f"{url} is never cited ({why}); find another source, or withhold the fact")
     elif official and body is None:
-        yield Fault(file, place, f"no public body is known at {url}; remove 'official', or add its host to {FILE}")
+        yield Fault(file, place, f"no public body is known at {url}; remove 'official', or add its host to {HOSTS_FILE}")
     elif body is not None and told and not official:
         yield Fault(file, place, f"{url} is of a public body ({body}); set 'official' to true, or cite what was read")
 

@@ -18,7 +18,7 @@ from clara.bootstrap import Services
 from clara.evaluation.dataset import Question
 from clara.jobs.evaluating import read_evaluation
 from clara.jobs.preparing import running_services
-from clara.knowledge.keyword import TIER as KEYWORD
+from clara.knowledge.keyword import KEYWORD
 from clara.knowledge.keyword import keyword
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.calibration import features_of

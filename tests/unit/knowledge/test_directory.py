@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from unit_builders import passage_of
 
-from clara.knowledge.directory import TIER, directory
+from clara.knowledge.directory import DIRECTORY, directory
 from clara.retrieval.passage import Query, Status
 
 
@@ -14,7 +14,7 @@ def test_listing(text: str) -> None:
     """Whatever is asked, each procedure is listed once, with its first passage, and nothing claims to be an answer."""
     passages = [passage_of(name) for name in ("nie-identidad-01", "nie-plazos-01", "tie-plazos-01", "nie-plazos-02")]
     found = directory(passages)(Query(text, "clara"))
-    assert (found.status, found.tier) == (Status.NOT_FOUND, TIER)
+    assert (found.status, found.tier) == (Status.NOT_FOUND, DIRECTORY)
     assert [(hit.passage.id, hit.score) for hit in found.hits] == [("nie-identidad-01", 0.0), ("tie-plazos-01", 0.0)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from unit_builders import passage_of
 
-from clara.knowledge.keyword import TIER, keyword
+from clara.knowledge.keyword import KEYWORD, keyword
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Query, Status
@@ -92,7 +92,7 @@ def ask(text: str, understand: Understand, judge: Certain | None = None, **chang
 def test_order(text: str, understand: Understand, expected: list[str]) -> None:
     """Passages come by the weights of document and section plus the rare words shared, then in the editor's order."""
     found = ask(text, understand)
-    assert (found.status, found.tier) == (Status.FOUND, TIER)
+    assert (found.status, found.tier) == (Status.FOUND, KEYWORD)
     assert [hit.passage.id for hit in found.hits] == expected
 
 

@@ -10,7 +10,7 @@ from clara.adapters.postgres.exchanges import Exchanges
 # A warning that comes so much later than the finding is in time, and a question in ten pays for the look.
 LOOK_SECONDS: Final = 5.0
 # An accepted finding goes on warning of a fact until that is held to be true, or its correction is served.
-FLAGGED: LiteralString = """
+OPEN_FLAGS: LiteralString = """
 select fact_id, to_char(max(found_at) at time zone 'Europe/Madrid', 'YYYY-MM-DD')
   from facts_in_doubt group by fact_id"""
 
@@ -29,7 +29,7 @@ class PostgresFlags:
         """Give the day on which each fact was found to be in doubt, by fact id."""
         with self._lock:
             if self._clock() >= self._again_at:
-                rows = self._exchanges.rows(FLAGGED)
+                rows = self._exchanges.rows(OPEN_FLAGS)
                 self._known = self._known if rows is None else dict(rows)
                 self._again_at = self._clock() + LOOK_SECONDS
             return self._known

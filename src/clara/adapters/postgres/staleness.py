@@ -15,7 +15,7 @@ from clara.knowledge.procedure import Source
 from clara.knowledge.sources import RegisteredSource
 
 CHECKS: Final = text("select source_id, checked_at, reached_at, outcome, detail from checks")
-FLAGGED: Final = text("""
+FINDINGS_OF_FACTS: Final = text("""
 select fact_id, array_agg(finding_id order by finding_id) as findings from facts_in_doubt group by fact_id
 """)
 
@@ -32,7 +32,7 @@ class PostgresStaleness:
             served = connection.execute(statement("served_facts"), {"corpus": CORPUS, "collection": COLLECTION})
             facts = [_fact(dict(row)) for row in served.mappings()]
             checks = {row["source_id"]: Check(**row) for row in connection.execute(CHECKS).mappings()}
-            flagged = {row.fact_id: tuple(row.findings) for row in connection.execute(FLAGGED)}
+            flagged = {row.fact_id: tuple(row.findings) for row in connection.execute(FINDINGS_OF_FACTS)}
             now: datetime = connection.execute(text("select now()")).scalar_one()
         return Held(facts, checks, flagged, registered, now, madrid_today())
 

@@ -12,7 +12,7 @@ _DATE = re.compile(
     rf"(?P<month>{_NUMBER})\s*月(?!内)(?:\s*(?P<day>{_NUMBER})\s*[日号號]"
     rf"(?:\s*[至到和、-]+\s*(?P<last>{_NUMBER})\s*[日号號])?)?"
 )
-_YEAR = re.compile(r"(?P<year>(?:19|20)\d{2}|二[〇零][一二〇零三四五六七八九]{2})\s*年")
+_CHINESE_YEAR = re.compile(r"(?P<year>(?:19|20)\d{2}|二[〇零][一二〇零三四五六七八九]{2})\s*年")
 _MONTHS, _DAYS = 12, 31
 
 
@@ -33,5 +33,5 @@ def read_chinese_dates(page: Page) -> None:
         for (start, end), day in zip(spans, days, strict=False):
             page.add(start, end, [Figure(FigureKind.DATE, f"{year or '-'}-{month:02d}-{day:02d}")])
         page.hide(*match.span())
-    for match in page.matches(_YEAR):
+    for match in page.matches(_CHINESE_YEAR):
         page.add(*match.span(), [Figure(FigureKind.DATE, f"{chinese(match['year']):.0f}")])

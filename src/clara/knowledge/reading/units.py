@@ -7,7 +7,6 @@ from typing import Final
 from clara.knowledge.figures import Figure, FigureKind
 
 _COUNTED: Final = frozenset({"people", "children", "times", "payments", "points", "credits", "inhabitants"})
-_YEAR = re.compile(r"(?:19|20)\d{2}")
 # Short numbers that are dialled: of emergencies and the administration, of directories, of lines that Europe has in common.
 _SHORT_PHONE = re.compile(r"0\d{2}|1\d{2}|100\d|116 ?\d{3}")
 _FORM_CODE = re.compile(r"\d{3}")
