@@ -3,11 +3,12 @@
 from alembic import context
 from sqlalchemy.sql.schema import SchemaItem
 
-from clara.adapters.postgres import schema_gazette, schema_operations, schema_publications, schema_sources
+from clara.adapters.postgres.editorial import schema as editorial
+from clara.adapters.postgres.operations import schema as operations
 from clara.adapters.postgres.schema import metadata
 
 # Importing them adds their tables to the metadata.
-TABLES = (schema_sources, schema_gazette, schema_publications, schema_operations)
+TABLES = (editorial, operations)
 
 
 def ours(_item: SchemaItem, name: str | None, _kind: str, _reflected: bool, _compared: SchemaItem | None) -> bool:

@@ -22,19 +22,19 @@ import click
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.bootstrap.wrapping import CONFIDENT
-from clara.evaluation.dataset import Question
-from clara.evaluation.measures import MEASURES as OUTCOME_MEASURES
-from clara.evaluation.measures import interval
-from clara.evaluation.run import completed, run
 from clara.ingestion.journey import ingest
-from clara.jobs.evaluating import asking, read_evaluation
 from clara.jobs.failures import MENDABLE
-from clara.jobs.preparing import ensure_corpus, running_services
+from clara.jobs.preparation import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
+from clara.quality.dataset import Question
+from clara.quality.measures import MEASURES as OUTCOME_MEASURES
+from clara.quality.measures import interval
+from clara.quality.release import asking, read_evaluation
+from clara.quality.run import completed, run
 from clara.retrieval.hybrid import hybrid
+from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, reranked
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
-from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, reranked
 from clara.settings import load_settings, resources
 from clara_lab.ablation_report import Row, markdown, plot
 from clara_lab.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, missing_files, read_benchmark

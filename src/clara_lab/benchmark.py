@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from clara.evaluation.measures import COVERED, RESAMPLES
+from clara.quality.measures import COVERED, RESAMPLES
 from clara.retrieval.passage import Passage
 
 

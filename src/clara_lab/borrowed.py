@@ -8,7 +8,7 @@ import psycopg
 from psycopg import sql
 from sqlalchemy import make_url
 
-from clara.adapters.postgres.engine import DatabaseUnavailableError, UnsuitableServerError
+from clara.adapters.postgres.connections import DatabaseUnavailableError, UnsuitableServerError
 
 REMEDY: Final = "grant the user of RAG_DB_URL CREATEDB, or unset RAG_DB_URL to measure on a server of Clara's own"
 

@@ -21,8 +21,8 @@ from clara.bootstrap.policies import Policy
 from clara.ingestion.programs import UNITS
 from clara.jobs.corpora import Cutting, Programs, load_programs
 from clara.jobs.failures import MENDABLE
-from clara.jobs.preparing import running_services
-from clara.jobs.searching import Asking, search
+from clara.jobs.preparation import running_services
+from clara.jobs.search import Asking, search
 from clara.settings import load_settings, resources
 from clara_lab.benchmark import BenchmarkError, Value, estimate, reciprocal_rank
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from clara.jobs.up import up
+from clara.processes.supervisor import up
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, Settings
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 

@@ -2,9 +2,8 @@
 
 from time import perf_counter
 
-from clara.adapters.gemini.generating import generation_config, sendable
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.gemini.wire import FINISHED, FINISHED_OR_CUT, GeminiUnavailableError, text_of, tokens_of
+from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, sendable
+from clara.adapters.models.gemini.wire import FINISHED, FINISHED_OR_CUT, GeminiUnavailableError, text_of, tokens_of
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
 
 

@@ -12,10 +12,7 @@ PACKAGES = ("clara", "clara_lab")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / "src" / package).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("__init__", "embedders", "engine", "models", "tooling", "wrapping")
-COMMANDS = (
-    "asking", "auditing", "delivering", "engine", "evaluating", "indexing", "ingesting", "knowing", "publishing",
-    "reviewing", "running", "scheduling", "serving", "watching",
-)  # fmt: skip
+COMMANDS = ("ask", "command", "corpora", "evaluation", "gazette", "ingest", "knowledge", "operations", "review", "serve")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -40,9 +37,9 @@ def length(node: Function) -> int:
 
 
 def test_files_are_short() -> None:
-    """No file is above 300 lines; the median is at most 120."""
+    """No file is above 400 lines: one thing a file, and a folder of small files is one file; the median is at most 120."""
     sizes = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    assert {name: size for name, size in sizes.items() if size > 300} == {}
+    assert {name: size for name, size in sizes.items() if size > 400} == {}
     assert statistics.median(sizes.values()) <= 120
 
 
@@ -62,7 +59,7 @@ def test_exceptions_are_caught_by_name() -> None:
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"}))
     ]
-    assert sorted(found) == ["retrieval/measured.py", "web/health.py"]
+    assert sorted(found) == ["retrieval/metrics.py", "web/health.py"]
 
 
 def test_there_is_no_global_state_by_statement() -> None:
@@ -77,8 +74,8 @@ def test_imports_stand_at_the_top() -> None:
         **{f"bootstrap/{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
         **{f"clara_lab/cli/{name}.py": "as those of clara" for name in ("benching", "standing_in")},
         "clara_lab/datasets.py": "Parquet is read by an optional library",
-        "jobs/working.py": "the Twilio client takes 33 MB that the local channel does not need",
-        "jobs/serving.py": "the same",
+        "processes/worker.py": "the Twilio client takes 33 MB that the local channel does not need",
+        "processes/web_app.py": "the same",
     }
     late = {
         name_of(path) for path, node in functions() for part in ast.walk(node) if isinstance(part, ast.Import | ast.ImportFrom)

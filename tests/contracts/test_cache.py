@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 
-from clara.adapters.memory.cache import MemoryCache
-from clara.adapters.redis.cache import RedisCache
-from clara.caching.keys import Keys
-from clara.caching.ports import Cache, CacheUnavailableError
-from clara.caching.sealed import SealedCache
+from clara.adapters.memory_cache import MemoryCache
+from clara.adapters.redis_cache import RedisCache
+from clara.retrieval.cache.keys import Keys, SealedCache
+from clara.retrieval.cache.ports import Cache, CacheUnavailableError
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from traceback import format_exception
 
 import pytest
 
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.guarding import guarded
+from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.guards import guarded
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 from clara_lab.gemini_chat import GeminiChat
 from clara_lab.served.chat import ServedChat

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.retrieval.dict_memory import DictMemory
 
-from clara.adapters.gemini.embedder import GeminiEmbedder
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.local.embedder import LocalEmbedder
-from clara.retrieval.memory import MemorisingEmbedder
+from clara.adapters.models.gemini.embedder import GeminiEmbedder
+from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.local import LocalEmbedder
+from clara.retrieval.embedders import RememberingEmbedder, digest_of
+from clara.retrieval.embedding_memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
-from clara.retrieval.remembered import RememberingEmbedder, digest_of
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import ModelStandIn
@@ -32,8 +32,7 @@ REMEMBERED = {
 def legacy_client(url: str) -> tuple[Any, Embedder] | None:
     """Open the ended SDK's client and embedder; None where the extra is not installed."""
     try:
-        from clara.adapters.gemini_legacy.client import LegacyClient  # noqa: PLC0415  an extra
-        from clara.adapters.gemini_legacy.embedder import LegacyEmbedder  # noqa: PLC0415
+        from clara.adapters.models.gemini_legacy import LegacyClient, LegacyEmbedder  # noqa: PLC0415  an extra
     except ImportError:
         return None
     client = LegacyClient("key", deadline_seconds=30, base_url=url)

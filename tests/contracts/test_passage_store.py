@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.ingestion.memory_store import MemoryStore
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.passages import PostgresPassages
-from clara.ingestion.planning import digest_of, text_digest_of
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.corpus.passages import PostgresPassages
+from clara.ingestion.plan import digest_of, text_digest_of
 from clara.ingestion.ports import Change, PassageStore, Written
 from clara.retrieval.passage import Passage
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.gemini.reranker import GeminiReranker
-from clara.adapters.gemini.transport import MAX_ANSWER_BYTES, GeminiTransport
-from clara.adapters.ranking.reranker import RERANK, Endpoint, EndpointReranker
-from clara.retrieval.passage import Found, Hit, Passage, Query, Status
-from clara.retrieval.reranking import (
+from clara.adapters.models.endpoint_reranker import RERANK, Endpoint, EndpointReranker
+from clara.adapters.models.gemini.reranker import GeminiReranker
+from clara.adapters.models.gemini.transport import MAX_ANSWER_BYTES, GeminiTransport
+from clara.retrieval.options.rerankers import (
     HeuristicReranker,
     HeuristicWeights,
     Reranker,
@@ -22,6 +21,7 @@ from clara.retrieval.reranking import (
     TextScorer,
     reranked,
 )
+from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara_lab.stand_ins.gemini_speech import generation
 from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 

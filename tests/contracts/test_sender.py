@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
-from clara.adapters.twilio.sender import TwilioSender
+from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
-from clara.jobs.working import LocalSender
+from clara.processes.worker import LocalSender
 from clara_lab.stand_ins.twilio_faults import TAKING, Fault, Kind
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clara.adapters.local.tokens import ENCODING, PIECE, LocalTokenCounter
-from clara.retrieval.tokens import TokenCounter, TokenCounterUnavailableError
+from clara.adapters.models.local import ENCODING, PIECE, LocalTokenCounter
+from clara.retrieval.options.tokens import TokenCounter, TokenCounterUnavailableError
 
 LOCAL: TokenCounter = LocalTokenCounter()
 
@@ -17,7 +17,7 @@ OFFLINE = """
 import sys
 opened = []
 sys.addaudithook(lambda event, _arguments: opened.append(event) if event.startswith("socket.") else None)
-from clara.adapters.local.tokens import LocalTokenCounter
+from clara.adapters.models.local import LocalTokenCounter
 from threading import Barrier, Thread
 counter, counts, together = LocalTokenCounter(), [], Barrier(8)
 def count():

@@ -1,6 +1,6 @@
 """The steps of delivery: from a state of the model to every state that may follow.
 
-They say in values what clara.delivery.turns, the desk, the job engine and recovery do, one atomic effect a step.
+They say in values what clara.delivery.turn_processor, the desk, the job engine and recovery do, one atomic effect a step.
 """
 
 from collections.abc import Iterator
@@ -124,7 +124,7 @@ class Model:
             if free:
                 yield f"{'stall! ' if stalled else ''}recover {index}", with_row(free, index, row._replace(job=TODO, holder=-1))
 
-    # -- a turn: what clara.delivery.turns does -----------------------------------------------------------------------
+    # -- a turn: what clara.delivery.turn_processor does -----------------------------------------------------------------------
 
     def _call(self, state: State, number: int, worker: Worker) -> Iterator[Step]:
         done = getattr(self, f"_{worker.step}")(state, number, worker)

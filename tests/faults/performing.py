@@ -15,7 +15,7 @@ from tests.faults.record import Question, Record
 from tests.faults.scenarios import Scenario
 from tests.faults.stage import TOKEN, Stage
 
-from clara.delivery.splitting import split
+from clara.delivery.message import split
 
 DRAIN_SECONDS: Final = 240.0
 LOOK_EVERY_SECONDS: Final = 0.25

@@ -28,7 +28,7 @@ from tests.faults.scenarios import Scenario
 from tests.faults.stage import Cast, NotStartedError
 from tests.faults.timings import Spread, spread
 
-from clara.conversation.message import ReplyStatus
+from clara.answering.message import ReplyStatus
 
 # A rate holds when 95 of 100 replies come within this after the acknowledgement: a queue that grows passes it within a minute.
 HELD_P95_SECONDS: Final = 2.0

@@ -22,13 +22,13 @@ from tests.faults.sweep_case import (
 )
 from tests.faults.sweep_effects import AFTER, BEFORE, KILL_AFTER, KILL_BEFORE, MODES, TIMEOUT, Effects
 
-from clara.adapters.postgres.inbox import pseudonym
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
+from clara.adapters.aes_gcm import AesGcmSealer
+from clara.adapters.postgres.delivery.inbox import pseudonym
 from clara.adapters.spool.spool import FileSpool
+from clara.delivery.intake import CONTEXT
 from clara.delivery.message import Incoming, Report
-from clara.delivery.moving import CONTEXT
 from clara.delivery.records import written
-from clara.delivery.turns import take_turn
+from clara.delivery.turn_processor import take_turn
 from clara_lab.stand_ins.twilio_faults import Fault, Kind
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 

@@ -14,21 +14,21 @@ from typing import Any
 from sqlalchemy import Engine
 from tests.faults.sweep_effects import Effects, Named, Watch
 
-from clara.adapters.postgres.desk import PostgresDesk
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.inbox import PostgresInbox
-from clara.adapters.postgres.reports import PostgresReports
-from clara.adapters.postgres.usage import Kind
+from clara.adapters.aes_gcm import AesGcmSealer
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.status_reports import PostgresReports
+from clara.adapters.postgres.delivery.turn_store import PostgresDesk
+from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import FileSpool
-from clara.adapters.twilio.codes import retryable_report
-from clara.adapters.twilio.sender import TwilioSender
-from clara.conversation.message import Act, Reply, ReplyStatus
+from clara.answering.message import Act, Reply, ReplyStatus
+from clara.channels.twilio.codes import retryable_report
+from clara.channels.twilio.sender import TwilioSender
+from clara.delivery.intake import SpoolingInbox
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
-from clara.delivery.receiving import SpoolingInbox
-from clara.delivery.turns import Clerk, take_turn
+from clara.delivery.turn_processor import Clerk, take_turn
 
 KEY = "k" * 32
 ACCOUNT, TOKEN = "AC" + "0" * 32, "token"

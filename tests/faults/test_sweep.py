@@ -12,7 +12,7 @@ from tests.faults.model_state import World
 from tests.faults.sweep import PATHS, Stage, look_into_the_books, recover, run, sweep
 from tests.faults.sweep_case import ACCOUNT, TOKEN, Forks, Outcome, reports_on
 
-from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.connections import open_engine
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
 from clara_lab.stand_ins.twilio_callbacks import Manner

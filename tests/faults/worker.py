@@ -13,11 +13,11 @@ from typing import Any
 
 from tests.faults.answering import notice_text, reply_text
 
+from clara.answering.message import Reply, ReplyStatus
 from clara.bootstrap import Lazily, Services
-from clara.cli.running import staying
-from clara.conversation.message import Reply, ReplyStatus
+from clara.cli.command import staying
 from clara.delivery.message import Case
-from clara.jobs.working import build_worker
+from clara.processes.worker import build_worker
 from clara.retrieval.ports import Embedder, Role
 
 

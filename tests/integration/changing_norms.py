@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from sqlalchemy import text
 
-from clara.adapters.postgres.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.bootstrap import Services
 from clara.ingestion.sources import Snapshot, digest_of_content
-from clara.jobs.drifting import Choice, check_drift
-from clara.jobs.outcome import Outcome
+from clara.jobs.drift import Choice, check_drift
+from clara.jobs.run_record import Outcome
 from clara.knowledge.law.norm import Norm, norm_as_json
 
 NORM = "BOE-A-2024-24099"

@@ -5,15 +5,15 @@ from typing import Any
 
 from sqlalchemy import text
 
-from clara.adapters.postgres.publications import ServedVersion
+from clara.adapters.postgres.editorial.publications import ServedVersion
+from clara.answering.journey import converse
+from clara.answering.message import Message, Reply
 from clara.bootstrap import Knowledge, Services, Version
-from clara.conversation.journey import converse
-from clara.conversation.message import Message, Reply
-from clara.jobs.gating import Measured, Verdict
-from clara.jobs.outcome import Outcome
-from clara.jobs.publishing import Choosing, publish
+from clara.jobs.publication import Choosing, publish
+from clara.jobs.publication_gate import Measured, Verdict
+from clara.jobs.run_record import Outcome
 from clara.knowledge.procedure import Fact
-from clara.knowledge.revising import Revision, fact_digest, fact_document
+from clara.knowledge.revisions import Revision, fact_digest, fact_document
 
 FEE, QUESTION = "nie-cuantias-01", "¿Cuánto cuesta el NIE?"
 OLD, NEW = "9,84 €", "10,84 €"

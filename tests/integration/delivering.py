@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.desk import PostgresDesk
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.inbox import PostgresInbox, pseudonym
-from clara.adapters.postgres.usage import Kind
+from clara.adapters.aes_gcm import AesGcmSealer
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, pseudonym
+from clara.adapters.postgres.delivery.turn_store import PostgresDesk
+from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
-from clara.conversation.message import Reply, ReplyStatus
+from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming
 

@@ -10,7 +10,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
 
-from clara.jobs.whole_requests import Bounds, WholeRequests
+from clara.processes.request_bounds import Bounds, WholeRequests
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment

@@ -9,10 +9,10 @@ from threading import Thread
 from typing import Any, Self
 from xml.sax.saxutils import escape
 
-from clara.adapters.boe.transport import Pace
+from clara.adapters.boe.client import Pace
 from clara.bootstrap import Services
-from clara.jobs.outcome import Outcome
-from clara.jobs.watching import Chosen, Means, check
+from clara.jobs.gazette_watch import Chosen, Means, check
+from clara.jobs.run_record import Outcome
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 
 QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)

@@ -22,20 +22,19 @@ from tests.integration.correcting import (
 )
 from tests.integration.wired import CommandLine, wired
 
-from clara.adapters.postgres.inbox import PostgresInbox
-from clara.adapters.postgres.usage import Kind
+from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.bootstrap import Services
-from clara.delivery.message import Incoming
-from clara.delivery.splitting import split
+from clara.delivery.message import Incoming, split
 from clara.ingestion.journey import ingest
-from clara.jobs.asking import ask_as_of
-from clara.jobs.copying import copied
-from clara.jobs.explaining import page, replay
-from clara.jobs.publishing import undo
-from clara.jobs.remembering import NothingRecordedError, end_of, known_then, recorded_since
-from clara.jobs.working import answer
-from clara.knowledge.placing import madrid_today
+from clara.jobs.as_of import NothingRecordedError, end_of, known_then, recorded_since
+from clara.jobs.corpus_copy import copied
+from clara.jobs.explanation import page, replay
+from clara.jobs.publication import undo
+from clara.jobs.questions import ask_as_of
+from clara.knowledge.retriever_wrappers import madrid_today
+from clara.processes.worker import answer
 from clara.retrieval.passage import Passage
 from clara.retrieval.profile import Profile
 

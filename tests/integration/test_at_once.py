@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Engine, text
 from tests.integration.delivering import CUT
 
-from clara.adapters.postgres.at_once import AtOnce
-from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.statements import AtOnce
 
 SPENT = {"scope": "calls:somebody", "per_day": 9}
 

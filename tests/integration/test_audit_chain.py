@@ -11,8 +11,8 @@ from alembic import command
 from sqlalchemy import text
 
 from clara.adapters.postgres import migrations
-from clara.adapters.postgres.audit import PostgresAudit
-from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.bootstrap import Services
 from clara.settings import child_environment, resources
 

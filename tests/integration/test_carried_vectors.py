@@ -5,15 +5,15 @@ from dataclasses import replace
 
 from tests.unit.knowledge.law.law_samples import DATA
 
-from clara.adapters.local.embedder import LocalEmbedder
+from clara.adapters.models.local import LocalEmbedder
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
-from clara.jobs.settling import index
+from clara.jobs.norm_settlement import index
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
+from clara.retrieval.embedders import digest_of, read_vectors
 from clara.retrieval.ports import Role
-from clara.retrieval.remembered import digest_of, read_vectors
 from clara.settings import resources
 
 CARRIED = resources() / "data" / "law_vectors"

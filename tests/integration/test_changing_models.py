@@ -19,7 +19,7 @@ from clara.adapters.postgres import migrations
 from clara.bootstrap import Lazily, Services
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import CorpusNameError
-from clara.jobs.indexing import BusyIndexError, IncompleteIndexError, as_json, build, status, use
+from clara.jobs.index_change import BusyIndexError, IncompleteIndexError, as_json, build, status, use
 from clara.retrieval.passage import Found, Passage, Query
 from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile

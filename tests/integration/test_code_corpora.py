@@ -15,12 +15,12 @@ from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.ingestion.journey import Report
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
 from clara.jobs.corpora import table as corpora
-from clara.jobs.searching import Asking, search
-from clara.retrieval.adapting import adaptive, complexity, recommendation
-from clara.retrieval.deciding import should_retrieve
+from clara.jobs.search import Asking, search
+from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
+from clara.retrieval.options.query_rewriting import rewrites
+from clara.retrieval.options.relevance import E5, Relevance, grade
+from clara.retrieval.options.self_rag import should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
-from clara.retrieval.relevance import E5, Relevance, grade
-from clara.retrieval.rewriting import rewrites
 from clara.retrieval.vocabulary import Vocabulary
 from clara_lab.benchmark import BenchmarkError
 from clara_lab.code_search import Wanted, measure, missed, read_questions, table

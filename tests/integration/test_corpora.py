@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Engine, text
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.passages import PostgresPassages, StoredCorpus
-from clara.adapters.postgres.search import PostgresIndex, space_id
-from clara.adapters.postgres.spaces import NameTakenError, ensure_space, index_space
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
+from clara.adapters.postgres.corpus.passages import PostgresPassages, StoredCorpus
+from clara.adapters.postgres.corpus.spaces import NameTakenError, ensure_space, index_space
 from clara.ingestion.journey import ingest
 from clara.ingestion.ports import Change, StoreUnavailableError, Written
 from clara.retrieval.passage import Passage, Query

@@ -10,12 +10,12 @@ from tests.integration.changing_norms import LAW, RAISED, look, numbers, one_of,
 from tests.integration.correcting import run_publish
 from tests.integration.wired import CommandLine, wired
 
-from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings
+from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings
 from clara.bootstrap import Services
+from clara.data_files import DataError
 from clara.ingestion.decisions import Corrected, Holds
+from clara.jobs.review import Verdicts, accept, one, waiting
 from clara.jobs.review_page import page
-from clara.jobs.reviewing import Verdicts, accept, one, waiting
-from clara.knowledge.faults import DataError
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
 

@@ -25,17 +25,17 @@ from tests.integration.delivering import (
 )
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.inbox import pseudonym
-from clara.adapters.postgres.upkeep import PostgresUpkeep
-from clara.adapters.postgres.usage import Kind
+from clara.adapters.aes_gcm import AesGcmSealer
+from clara.adapters.postgres.delivery.inbox import pseudonym
+from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TASK, TurnScheduler
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
-from clara.conversation.message import Citation, Reply, ReplyStatus
-from clara.delivery.address import open_address
+from clara.answering.message import Citation, Reply, ReplyStatus
 from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming, Limit, Outgoing
 from clara.delivery.ports import RefusedError, StoreUnavailableError, SupersededError, UnsealableError
-from clara.delivery.turns import WINDOW_SECONDS
+from clara.delivery.records import open_address
+from clara.delivery.turn_processor import WINDOW_SECONDS
 
 SOURCE = Citation("C1", "p", "nie", "plazos", "https://x", "2026-08")
 CITED = Reply("con fuente", ReplyStatus.ANSWERED, "es", "pgvector", (SOURCE,))

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import Engine
 from tests.integration.test_engine_search import RandomEmbedder, engine, page
 
-from clara.adapters.postgres.passages import PostgresPassages
-from clara.adapters.postgres.search import PostgresIndex
+from clara.adapters.postgres.corpus.index import PostgresIndex
+from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.ingestion.journey import ingest
 from clara.retrieval.passage import Hit, Query
 from clara.retrieval.profile import Profile

@@ -14,18 +14,18 @@ from tests.integration.gazette_days import Webhook
 from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA, sample
 
-from clara.adapters.alerting import AlertNotTakenError
-from clara.adapters.postgres.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
+from clara.adapters.http.alerts import AlertNotTakenError
+from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
 from clara.bootstrap import Services, read_knowledge
 from clara.ingestion.sources import SourceUnreachableError
-from clara.jobs.drifting import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
-from clara.jobs.looking import Fetch, in_folder
+from clara.jobs.drift import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
+from clara.jobs.intake import Fetch, in_folder
+from clara.jobs.norm_settlement import settle
+from clara.jobs.review import MissingReasonError, Verdicts, accept, one, reject, waiting
 from clara.jobs.review_page import page
-from clara.jobs.reviewing import MissingReasonError, Verdicts, accept, one, reject, waiting
-from clara.jobs.settling import settle
 from clara.knowledge.law.norm import Norm, Provision
 from clara.knowledge.law.references import provisions_of
-from clara.knowledge.revising import fact_digest
+from clara.knowledge.revisions import fact_digest
 
 OTHER = "BOE-A-2015-11724"
 PAGE = "sede-electronica"

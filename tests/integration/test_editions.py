@@ -11,11 +11,11 @@ from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, draf
 from tests.integration.wired import wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
+from clara.answering.journey import converse
+from clara.answering.message import Message
 from clara.bootstrap import Services
-from clara.conversation.journey import converse
-from clara.conversation.message import Message
+from clara.retrieval.corpus_alias import Standing, is_made, name_of, version_name
 from clara.retrieval.passage import Query
-from clara.retrieval.standing import Standing, is_made, name_of, version_name
 
 
 @pytest.fixture

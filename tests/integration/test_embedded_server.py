@@ -13,8 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from clara.adapters.postgres.connections import check_server, open_engine
 from clara.adapters.postgres.embedded import Account, EmbeddedServer, EmbeddedServerError, reachable_by_others
-from clara.adapters.postgres.engine import check_server, open_engine
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 from tests.unit.retrieval.dict_memory import DictMemory, DigestEmbedder
 
-from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
-from clara.adapters.postgres.engine import open_engine
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 from clara.bootstrap import Services
-from clara.jobs.caching import statistics, table
-from clara.retrieval.memory import (
+from clara.jobs.cache_statistics import statistics, table
+from clara.retrieval.embedding_memory import (
     Computed,
     EmbeddingMemoryUnavailableError,
     MemorisingEmbedder,

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.passages import PostgresPassages
-from clara.adapters.postgres.search import SOURCES, PostgresIndex, space_id
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.corpus.index import SOURCES, PostgresIndex, space_id
+from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.ingestion.journey import ingest
-from clara.ingestion.linking import linked, names_of
-from clara.retrieval.merging import RANK_CONSTANT
-from clara.retrieval.naming import normalised
+from clara.ingestion.links import linked, names_of
+from clara.retrieval.fusion import RANK_CONSTANT
+from clara.retrieval.names import normalised
 from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile

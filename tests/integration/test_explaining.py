@@ -11,16 +11,15 @@ from psycopg import sql
 from sqlalchemy import text
 from tests.integration.wired import CommandLine, database, wired
 
+from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.postgres.inbox import PostgresInbox
-from clara.adapters.postgres.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.bootstrap import Services
-from clara.delivery.message import Incoming
-from clara.delivery.splitting import split
+from clara.delivery.message import Incoming, split
 from clara.jobs.corpora import Cutting, load
-from clara.jobs.explaining import UnknownTurnError, explain, page, replay
-from clara.jobs.working import answer
+from clara.jobs.explanation import UnknownTurnError, explain, page, replay
+from clara.processes.worker import answer
 
 QUESTION, PLACED, FOREIGN = "¿Cuánto cuesta el NIE?", "¿Cuánto cuesta el NIE en Alcobendas?", "¿Quién ganó la liga?"
 CELLS = "Solar cells turn light into electricity."

@@ -8,10 +8,10 @@ from psycopg import sql
 from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, raised, rows, run_publish, run_sql
 from tests.integration.wired import wired
 
+from clara.adapters.postgres.editorial.facts import LOOK_SECONDS, PostgresFlags
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.postgres.flags import LOOK_SECONDS, PostgresFlags
 from clara.bootstrap import Services
-from clara.jobs.suites.proof import faults_in
+from clara.quality.suites.proof import faults_in
 from clara.retrieval.passage import Query
 
 WARNING = "⚠️ [C1] Atención: la norma ha cambiado o puede haber cambiado"

@@ -11,21 +11,21 @@ import pytest
 from sqlalchemy import text
 from tests.integration.changing_norms import BUDGET, LAW, RAISED
 
-from clara.adapters.boe.transport import BoeClient
-from clara.adapters.boe.transport import Pace as GazettePace
-from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
-from clara.adapters.postgres.alone import BusyDocumentError, alone_with
-from clara.adapters.postgres.audit import PostgresAudit
-from clara.adapters.postgres.findings import PostgresFindings
-from clara.adapters.postgres.snapshots import PostgresSnapshots
+from clara.adapters.boe.client import BoeClient
+from clara.adapters.boe.client import Pace as GazettePace
+from clara.adapters.http.fetcher import Bounds, PoliteFetcher
+from clara.adapters.postgres.corpus.passages import BusyDocumentError, alone_with
+from clara.adapters.postgres.editorial.findings import PostgresFindings
+from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.bootstrap import Services
 from clara.ingestion.sources import SourceUnreachableError, Unchanged
-from clara.jobs.ingesting import Chosen, NothingChosenError, ingest_chosen
-from clara.jobs.outcome import Outcome
-from clara.jobs.settling import UnservedNormError, settle
-from clara.jobs.taking_in import Intake, Live, in_the_net
+from clara.jobs.ingestion import Chosen, NothingChosenError, ingest_chosen
+from clara.jobs.intake import Intake, Live, in_the_net
+from clara.jobs.norm_settlement import UnservedNormError, settle
+from clara.jobs.run_record import Outcome
 from clara.knowledge.law.passages import LAW_CORPUS
-from clara.knowledge.placing import madrid_today
+from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings

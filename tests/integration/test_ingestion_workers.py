@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from tests.faults.processes import children
 
-from clara.adapters.postgres.engine import plain_url
-from clara.adapters.procrastinate.ingesting import MOST_TRIES, QUEUE, IngestionQueue
+from clara.adapters.postgres.connections import plain_url
+from clara.adapters.procrastinate.ingestion_queue import MOST_TRIES, QUEUE, IngestionQueue
 from clara.ingestion.ports import StoreUnavailableError
 from clara.settings import child_environment
 

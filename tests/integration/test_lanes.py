@@ -12,10 +12,10 @@ from tests.integration.test_taking_jobs import taker
 from tests.integration.test_upkeep import upkeep
 from tests.journeys.talking import until
 
+from clara.answering.message import Act, Reply, ReplyStatus
 from clara.bootstrap import Services
-from clara.conversation.message import Act, Reply, ReplyStatus
 from clara.delivery.message import Incoming, Lane
-from clara.jobs.serving import build_app
+from clara.processes.web_app import build_app
 
 JOBS = "select priority, lock from procrastinate_jobs order by id"
 AGED = "update inbox set created_at = created_at - interval '2 minutes'"

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, Engine, text
 
-from clara.adapters.postgres.at_once import AtOnce
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.usage import Kind, PostgresBudget, purge, take_in
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.delivery.usage import Kind, PostgresBudget, purge, take_in
+from clara.adapters.postgres.statements import AtOnce
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.delivery.limits import Admission, Limits
 from clara.delivery.message import Limit

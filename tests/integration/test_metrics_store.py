@@ -7,12 +7,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import Engine
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.metrics import PostgresMetrics
-from clara.retrieval.counters import MetricsUnavailableError, Series
-from clara.retrieval.measured import RetrievalMetrics, hand_on
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.operations.metrics import PostgresMetrics
+from clara.retrieval.metrics import MetricsUnavailableError, RetrievalMetrics, Series, hand_on
 from clara.retrieval.passage import Found, Status
-from clara.web.bearer import Doorman
+from clara.web.auth import Doorman
 from clara.web.metrics import metrics_routes
 
 SERVED = Found(Status.FOUND, "pgvector", timings_ms={"embed": 30.0})

@@ -7,7 +7,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from clara.adapters.postgres import migrations
-from clara.adapters.postgres.engine import is_current, open_engine
+from clara.adapters.postgres.connections import is_current, open_engine
 from clara.adapters.procrastinate.schema import upgrade_job_engine
 from clara.bootstrap import Services
 from clara.settings import resources

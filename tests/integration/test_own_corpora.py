@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 
+from clara.adapters.postgres.corpus.passages import UnknownCorpusError
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.adapters.postgres.passages import UnknownCorpusError
 from clara.bootstrap import Lazily, Services
+from clara.ingestion.documents import UnreadableDocumentsError
 from clara.ingestion.journey import STEP, Report
-from clara.ingestion.reading import UnreadableDocumentsError
 from clara.jobs.corpora import CorpusNameError, Cutting, drop, load, recall, table
-from clara.jobs.searching import Asking, search
+from clara.jobs.search import Asking, search
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.retrieval.profile import ProfileError
 

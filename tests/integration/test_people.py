@@ -9,20 +9,19 @@ from psycopg import sql
 from tests.integration.delivering import INCOMING, OURS, PERSON, PSEUDONYM_KEY, REPLY, Store, at_once, store_on
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.inbox import pseudonym
-from clara.adapters.postgres.people import PostgresPeople
-from clara.adapters.postgres.reports import PostgresReports
-from clara.adapters.postgres.satisfaction import PostgresSatisfaction
-from clara.adapters.postgres.upkeep import PostgresUpkeep
+from clara.adapters.postgres.delivery.inbox import pseudonym
+from clara.adapters.postgres.delivery.people import PostgresPeople, PostgresSatisfaction
+from clara.adapters.postgres.delivery.status_reports import PostgresReports
+from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.answering.message import Act, Citation, Past, Reply, ReplyStatus
+from clara.answering.privacy.rights import FIGURE_DAYS, TEXT_DAYS
 from clara.bootstrap import Services
-from clara.conversation.message import Act, Citation, Past, Reply, ReplyStatus
-from clara.conversation.people.rights import FIGURE_DAYS, TEXT_DAYS
 from clara.delivery.limits import Limits
 from clara.delivery.message import Incoming, Outgoing, Report, Taken
 from clara.delivery.ports import LostAnswerError, SupersededError
-from clara.delivery.turns import Clerk, take_turn
-from clara.jobs.working import answer
+from clara.delivery.turn_processor import Clerk, take_turn
+from clara.processes.worker import answer
 
 NAME, OTHER = pseudonym(PSEUDONYM_KEY, PERSON), "whatsapp:+34600000002"
 FOUND = tuple(Citation(f"C{number}", f"nie-{number}", "nie", "plazos", "https://x", "2026-08") for number in (1, 2))

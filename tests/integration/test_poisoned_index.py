@@ -8,9 +8,9 @@ from sqlalchemy import text
 from tests.integration.correcting import rows, run_sql
 from tests.integration.wired import wired
 
+from clara.answering.journey import converse
+from clara.answering.message import Message, Reply
 from clara.bootstrap import Services
-from clara.conversation.journey import converse
-from clara.conversation.message import Message, Reply
 
 POISON = "VENENO"
 ADDRESS = "https://veneno.example/paga"

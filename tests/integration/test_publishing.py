@@ -34,12 +34,12 @@ from tests.integration.correcting import (
 from tests.integration.wired import EMBEDDER, CommandLine, wired
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.publications import NothingToUndoError, ServedChangedError, ServedVersion
+from clara.adapters.postgres.editorial.publications import NothingToUndoError, ServedChangedError, ServedVersion
 from clara.bootstrap import Knowledge, Lazily, Services, Version
+from clara.data_files import DataError
 from clara.jobs.corpora import CorpusNameError, drop
-from clara.jobs.gating import Gate, Measured, Verdict
-from clara.jobs.preparing import ensure_corpus, fill
-from clara.jobs.publishing import (
+from clara.jobs.preparation import ensure_corpus, fill
+from clara.jobs.publication import (
     BusyPublishingError,
     Choosing,
     UnknownCorrectionError,
@@ -49,7 +49,7 @@ from clara.jobs.publishing import (
     undo,
     withdraw,
 )
-from clara.knowledge.faults import DataError
+from clara.jobs.publication_gate import Gate, Measured, Verdict
 from clara.retrieval.passage import Query
 from clara.retrieval.ports import Role
 from clara.settings import child_environment

@@ -20,10 +20,10 @@ from tests.journeys.talking import until
 
 from clara.adapters.procrastinate.engine import STALLED_AFTER_SECONDS, Worker
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
-from clara.conversation.message import Reply
+from clara.answering.message import Reply
 from clara.delivery.message import Case, Outgoing
 from clara.delivery.ports import SupersededError
-from clara.delivery.turns import Clerk, take_turn
+from clara.delivery.turn_processor import Clerk, take_turn
 
 AGES = 600.0  # a worker that was heard of so far in the future stays alive, however slow this machine is
 JOB = """
@@ -39,7 +39,7 @@ PROCESS = """
 
     from clara.adapters.procrastinate.engine import Worker
     from clara.delivery.ports import SupersededError
-    from clara.delivery.turns import Clerk, take_turn
+    from clara.delivery.turn_processor import Clerk, take_turn
     from clara.logs import configure_logs
 
     configure_logs()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from clara.bootstrap import Lazily, Services, read_knowledge
-from clara.jobs.preparing import fill
-from clara.knowledge import training
-from clara.knowledge.catalogue import read_catalogue
+from clara.jobs.preparation import fill
+from clara.knowledge.catalogue import examples_of, read_catalogue
+from clara.knowledge.questions import digest_of as digest_of_questions
+from clara.retrieval.embedders import RememberingEmbedder, digest_of, read_vectors
 from clara.retrieval.intent import read_intent
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Role
-from clara.retrieval.remembered import RememberingEmbedder, digest_of, read_vectors
 from clara.settings import Settings, resources
 
 KNOWLEDGE = Lazily(read_knowledge)
@@ -79,6 +79,4 @@ def test_carried_vectors_are_the_embedders(services: Services) -> None:
 def test_the_model_of_intents_is_not_stale() -> None:
     """The model that the release carries was trained on the typical questions and names that it carries."""
     catalogue = read_catalogue(resources() / "data", with_questions=True)
-    assert read_intent(resources() / "data" / "intent.npz").about["trained_on"] == training.digest_of(
-        training.examples_of(catalogue)
-    )
+    assert read_intent(resources() / "data" / "intent.npz").about["trained_on"] == digest_of_questions(examples_of(catalogue))

@@ -11,11 +11,10 @@ import psycopg
 import pytest
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.engine import DatabaseUnavailableError
-from clara.adapters.postgres.runs import PostgresRuns, Run
+from clara.adapters.postgres.connections import DatabaseUnavailableError
+from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.bootstrap import Services
-from clara.jobs.outcome import Outcome
-from clara.jobs.running import recorded
+from clara.jobs.run_record import Outcome, recorded
 from clara.settings import child_environment
 
 # A process that begins a run, says so, and works until it is killed.
@@ -23,7 +22,7 @@ WORKING = """
     import sys, threading
 
     from clara.bootstrap import Services
-    from clara.jobs.running import recorded
+    from clara.jobs.run_record import recorded
     from clara.settings import Settings
 
     def work():

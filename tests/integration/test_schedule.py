@@ -16,13 +16,13 @@ import psycopg
 import pytest
 from tests.journeys.talking import until
 
-from clara.adapters.procrastinate import periodic
-from clara.adapters.procrastinate.periodic import ZONE, Due, InterruptedRunError, PeriodicWorker
+from clara.adapters.procrastinate import schedule as periodic
+from clara.adapters.procrastinate.schedule import ZONE, Due, InterruptedRunError, PeriodicWorker
 from clara.bootstrap import Services
 from clara.cli import cli
-from clara.jobs import scheduling
-from clara.jobs.scheduling import SCHEDULES, Scheduled, build_schedule, enabled, run_beside
-from clara.jobs.serving import NoWorkerError, _worker
+from clara.processes import schedule as scheduling
+from clara.processes.schedule import SCHEDULES, Scheduled, build_schedule, enabled, run_beside
+from clara.processes.web_app import NoWorkerError, _worker
 from clara.settings import Settings, child_environment
 
 EVERY_SECOND = "* * * * * *"
@@ -34,7 +34,7 @@ WORKER = """
     from threading import Event
 
     from clara.bootstrap import Services
-    from clara.jobs.scheduling import Scheduled, build_schedule
+    from clara.processes.schedule import Scheduled, build_schedule
     from clara.settings import Settings
 
     services = Services(Settings(), sys.argv[1])

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, event, text
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.passages import PostgresPassages
-from clara.adapters.postgres.search import PostgresIndex, space_id
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
+from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.bootstrap import Services
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import CORPUS

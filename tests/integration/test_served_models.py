@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from tests.integration.wired import wired
 
+from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.bootstrap import Services
-from clara.conversation.ports import ModelUnavailableError, Prompt
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
 from clara_lab.stand_ins.gemini_faults import refused, said

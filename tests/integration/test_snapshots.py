@@ -8,8 +8,8 @@ from threading import Barrier, Thread
 import pytest
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.snapshots import PostgresSnapshots
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.sources import Snapshot, UnknownSnapshotError, digest_of_content
 

@@ -11,12 +11,12 @@ from sqlalchemy import Engine, text
 from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.engine import open_engine
-from clara.adapters.postgres.reports import PostgresReports
+from clara.adapters.postgres.connections import open_engine
+from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.procrastinate.engine import TurnScheduler
 from clara.delivery.message import Report
 from clara.delivery.ports import StoreUnavailableError
-from clara.delivery.reports import PENDING, REPORTED, Finding, Part, merge
+from clara.delivery.status_reports import PENDING, REPORTED, Finding, Part, merge
 
 RATE = "63018"
 Told = tuple[str, str | None]

@@ -11,9 +11,8 @@ from tests.integration.delivering import Store, store_on
 from tests.integration.test_recovery import working
 from tests.journeys.talking import until
 
-from clara.adapters.procrastinate.engine import QUEUES
-from clara.adapters.procrastinate.fencing import FencedJobs
-from clara.adapters.procrastinate.opening import opened_app
+from clara.adapters.procrastinate.engine import QUEUES, opened_app
+from clara.adapters.procrastinate.fenced_jobs import FencedJobs
 
 STATES = "select status::text, attempts from procrastinate_jobs order by id"
 

@@ -7,15 +7,14 @@ from threading import Event
 import pytest
 from tests.integration.wired import EMBEDDER, wired
 
+from clara.answering.message import Reply, ReplyStatus
 from clara.bootstrap import TURN_SECONDS, Lazily, Services
-from clara.conversation.message import Reply, ReplyStatus
 from clara.delivery.message import Case, Incoming
-from clara.jobs.working import answer
-from clara.knowledge.keyword import KEYWORD
-from clara.retrieval.embedding_slots import EmbeddingSlots
+from clara.knowledge.keyword_tier import KEYWORD
+from clara.processes.worker import answer
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.ports import Embedder, Role, Vector
-from clara.retrieval.turn_vectors import OutOfTimeError
+from clara.retrieval.turn_vectors import EmbeddingSlots, OutOfTimeError
 
 PATIENCE = 200.0  # seconds that no test needs
 KNOWN = "¿Cuánto cuesta el NIE?"

@@ -20,7 +20,7 @@ from tests.journeys.talking import until
 from clara.adapters.postgres import migrations
 from clara.adapters.procrastinate.engine import QUEUE, Worker
 from clara.delivery.message import Outgoing, Taken
-from clara.delivery.turns import Clerk, take_turn
+from clara.delivery.turn_processor import Clerk, take_turn
 from clara.settings import resources
 
 SCRIPTS = resources() / "migrations"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 from tests.integration.delivering import KEY, OURS, PERSON, Store, at_once, store_on
 
-from clara.adapters.postgres.upkeep import PostgresUpkeep
+from clara.adapters.aes_gcm import AesGcmSealer
+from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import QUEUE, TurnScheduler
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
-from clara.conversation.message import Reply, ReplyStatus
-from clara.conversation.people.rights import TEXT_DAYS
-from clara.conversation.safety.guard import OPTIONS
-from clara.delivery.address import open_address
+from clara.answering.message import Reply, ReplyStatus
+from clara.answering.privacy.rights import TEXT_DAYS
+from clara.answering.safety.guard import OPTIONS
+from clara.delivery.records import open_address
 
 JOBS = """
     select inbox.id, queue_name, lock = pseudonym from procrastinate_jobs job join inbox on inbox.id = (args->>'inbox_id')::int

@@ -11,16 +11,16 @@ from sqlalchemy import text
 from tests.integration.wired import EMBEDDER, CommandLine, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
+from clara.answering.journey import converse
+from clara.answering.message import Message, Reply
+from clara.answering.texts import LANGUAGES
 from clara.bootstrap import Lazily, Services, read_knowledge
-from clara.conversation.journey import converse
-from clara.conversation.message import Message, Reply
-from clara.conversation.texts import LANGUAGES
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.passages import CORPUS, compares
 from clara.knowledge.procedure import Certainty, Fact
 from clara.knowledge.questions import TypicalQuestion
+from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.passage import Query
-from clara.retrieval.remembered import RememberingEmbedder, digest_of
 
 # Of the facts that end, the share that one of their questions brings into the answer while they hold: 26 of 41 (.63).
 SAID = 0.6

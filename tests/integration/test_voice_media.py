@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.twilio.media import TwilioMedia
-from clara.conversation.ports import Recording, RecordingTooLongError, RecordingUnavailableError
+from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
+from clara.channels.twilio.media import TwilioMedia
 from clara.web.webhook import incoming_of
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 

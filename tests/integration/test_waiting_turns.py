@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from tests.integration.delivering import store_on
 
-from clara.adapters.postgres.overview import DeliveryStatus
+from clara.adapters.postgres.delivery.overview import DeliveryStatus
 from clara.bootstrap import Services
-from clara.jobs.delivering import OVERDUE_SECONDS, part_of
-from clara.jobs.serving import build_app
+from clara.jobs.delivery_overview import OVERDUE_SECONDS, part_of
+from clara.processes.web_app import build_app
 
 AGED = "update inbox set created_at = created_at - make_interval(secs => :seconds)"
 

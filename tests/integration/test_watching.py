@@ -10,11 +10,11 @@ from threading import Barrier
 import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
 
-from clara.adapters.postgres.gazette import PostgresGazette, Reading
+from clara.adapters.postgres.editorial.gazette import PostgresGazette, Reading
 from clara.bootstrap import Services
 from clara.delivery.ports import StoreUnavailableError
-from clara.ingestion.gazette.catching_up import DayState
-from clara.jobs.watching import WatchError, open_alerts, seen
+from clara.ingestion.gazette.calendar import DayState
+from clara.jobs.gazette_watch import WatchError, open_alerts, seen
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recordings
 

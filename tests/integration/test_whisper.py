@@ -14,8 +14,8 @@ pytest.importorskip("faster_whisper", reason="the extra `voice` is not installed
 
 import tiny_whisper
 
-from clara.adapters.whisper.transcriber import LONGEST_SECONDS, WhisperTranscriber
-from clara.conversation.ports import ModelUnavailableError
+from clara.adapters.models.whisper import LONGEST_SECONDS, WhisperTranscriber
+from clara.answering.ports import ModelUnavailableError
 
 RATE = 16_000
 

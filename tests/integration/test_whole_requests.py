@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.journeys.talking import until
 
-from clara.jobs.whole_requests import Bounds, WholeRequests
+from clara.processes.request_bounds import Bounds, WholeRequests
 
 MOST_BYTES, POOL_BYTES = 100_000, 300_000
 FORM = b"POST /form HTTP/1.1\r\nHost: clara\r\nContent-Type: a/b\r\n"

@@ -21,7 +21,7 @@ from clara.adapters.procrastinate.engine import Worker
 from clara.bootstrap import Services
 from clara.delivery.message import Case, Incoming
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
-from clara.jobs.working import answer
+from clara.processes.worker import answer
 
 POISON = """
     import os, signal, sys

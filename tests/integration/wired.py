@@ -14,7 +14,7 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from clara.adapters.local.embedder import LocalEmbedder
+from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.bootstrap import Lazily, Services, read_knowledge
 from clara.retrieval.ports import EmbedderUnavailableError, Role

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, Clara
 
 from clara.bootstrap import Services
-from clara.jobs.serving import Door, build_edge, open_door
-from clara.jobs.working import build_worker
+from clara.processes.web_app import Door, build_edge, open_door
+from clara.processes.worker import build_worker
 from clara.web.app import create_app
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from tests.journeys.talking import until
 
 from clara.bootstrap import Services
-from clara.jobs.working import build_worker
+from clara.processes.worker import build_worker
 
 Serve = Callable[[Services], FlaskClient]
 

@@ -9,8 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from clara.bootstrap import Services
-from clara.jobs.outcome import Outcome
-from clara.jobs.running import recorded
+from clara.jobs.run_record import Outcome, recorded
 
 Opened = Callable[..., Services]
 Serve = Callable[[Services], FlaskClient]

@@ -15,11 +15,10 @@ from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, FORMS, PSEUDONYM_KEY, P
 from werkzeug.test import TestResponse
 
 from clara.bootstrap import Services
-from clara.jobs.outcome import Outcome
-from clara.jobs.running import recorded
+from clara.jobs.run_record import Outcome, recorded
 from clara.settings import resources
 from clara.web.app import MAX_BODY_BYTES
-from clara.web.bearer import WRONG_AT_ONCE
+from clara.web.auth import WRONG_AT_ONCE
 
 DOCUMENT: Mapping[str, Any] = json.loads((resources() / "data" / "openapi.json").read_text("utf-8"))
 METHODS = ("get", "post", "put", "patch", "delete")

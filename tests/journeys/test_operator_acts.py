@@ -9,11 +9,10 @@ import pytest
 from flask.testing import FlaskClient
 from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, stock
 
-from clara.adapters.postgres.runs import PostgresRuns
+from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.bootstrap import Services
-from clara.jobs.outcome import Outcome
-from clara.jobs.running import recorded
-from clara.web.bearer import WRONG_AT_ONCE
+from clara.jobs.run_record import Outcome, recorded
+from clara.web.auth import WRONG_AT_ONCE
 
 Opened = Callable[..., Services]
 Serve = Callable[..., FlaskClient]

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.journeys.talking import until
 
 from clara.bootstrap import Services
-from clara.jobs.working import build_worker
+from clara.processes.worker import build_worker
 
 TOKEN = "a-token-for-tests"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()

@@ -20,7 +20,7 @@ import pytest
 from tests.faults.processes import children
 from tests.journeys.talking import until
 
-from clara.jobs.web_process import THREADS, WebProcess
+from clara.processes.web import THREADS, WebProcess
 from clara.settings import child_environment, load_settings
 
 ENDLESS = b"POST /chat/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"

@@ -9,18 +9,15 @@ from pathlib import Path
 import pytest
 from unit_builders import Catalogued
 
+from clara.answering.detection import LanguageDetector
+from clara.answering.journey import Tools
+from clara.answering.texts import Texts, read_texts
 from clara.bootstrap import Services, read_calibration
-from clara.conversation.journey import Tools
-from clara.conversation.language import LanguageDetector
-from clara.conversation.texts import Texts, read_texts
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.directory import DIRECTORY
-from clara.knowledge.directory import directory
-from clara.knowledge.guiding import understanding
-from clara.knowledge.keyword import KEYWORD
-from clara.knowledge.keyword import NamedProcedures, keyword
+from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
 from clara.knowledge.passages import passages_of
-from clara.knowledge.placing import dated, located
+from clara.knowledge.question_analysis import understanding
+from clara.knowledge.retriever_wrappers import dated, located
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent

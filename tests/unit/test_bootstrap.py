@@ -7,13 +7,12 @@ from threading import Barrier, Thread
 import pytest
 from structlog.testing import capture_logs
 
-from clara.adapters.local.embedder import LocalEmbedder
-from clara.adapters.postgres.engine import UnsuitableServerError
+from clara.adapters.models.local import LocalEmbedder
+from clara.adapters.postgres.connections import UnsuitableServerError
+from clara.answering.journey import converse
+from clara.answering.message import Message, ReplyStatus
 from clara.bootstrap import Lazily, Services, get_retriever, read_calibration, read_knowledge, reset_retriever
-from clara.conversation.journey import converse
-from clara.conversation.message import Message, ReplyStatus
-from clara.knowledge.directory import DIRECTORY
-from clara.knowledge.keyword import KEYWORD
+from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD
 from clara.knowledge.questions import GENERAL, OUTSIDE
 from clara.retrieval.calibration import features_of
 from clara.retrieval.hybrid import TIER as HYBRID

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from clara.conversation.message import Citation
-from clara.conversation.texts import Texts
-from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import Framing, Written
+from clara.answering.message import Citation
+from clara.answering.texts import Texts
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.frame import Framing, Written
+from clara.data_files import DataError, Fault
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, Fault
 from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, Source
 from clara.retrieval.passage import Hit, Passage
 

@@ -8,6 +8,13 @@ from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from clara.answering.journey import Tools
+from clara.answering.ports import TextModel, Transcriber
+from clara.answering.safety.danger import Danger
+from clara.answering.safety.scope import Scope
+from clara.answering.texts import Texts, read_texts
+from clara.answering.verification.prover import Prover
+from clara.answering.voice_notes import Listener
 from clara.bootstrap.edition import Version
 from clara.bootstrap.editions import AsServed, Current, Editions, One, asking
 from clara.bootstrap.engine import Engine
@@ -16,27 +23,19 @@ from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
 from clara.bootstrap.scoping import build_danger, build_scope
 from clara.bootstrap.wrapping import Wrappers
-from clara.conversation.hearing import Listener
-from clara.conversation.journey import Tools
-from clara.conversation.ports import TextModel, Transcriber
-from clara.conversation.proof.proving import Prover
-from clara.conversation.safety.danger import Danger
-from clara.conversation.safety.scope import Scope
-from clara.conversation.texts import Texts, read_texts
-from clara.retrieval.embedding_slots import EmbeddingSlots
 from clara.retrieval.hybrid import Gather
 from clara.retrieval.passage import Retrieve
 from clara.retrieval.ports import Embedder
-from clara.retrieval.turn_vectors import Deadline, TurnVectors
+from clara.retrieval.turn_vectors import Deadline, EmbeddingSlots, TurnVectors
 from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
-    from clara.adapters.guarding import Guard
-    from clara.adapters.postgres.desk import PostgresDesk
+    from clara.adapters.aes_gcm import AesGcmSealer
+    from clara.adapters.models.guards import Guard
+    from clara.adapters.postgres.delivery.turn_store import PostgresDesk
+    from clara.adapters.postgres.delivery.usage import PostgresBudget
     from clara.adapters.postgres.embedded import EmbeddedServer
-    from clara.adapters.postgres.usage import PostgresBudget
-    from clara.adapters.sealing.aes_gcm import AesGcmSealer
-    from clara.adapters.twilio.media import TwilioMedia
+    from clara.channels.twilio.media import TwilioMedia
 
 __all__ = [
     "Knowledge",
@@ -137,13 +136,13 @@ class Services(Engine):
 
     def desk(self) -> "PostgresDesk":
         """Build what keeps the turns of messages."""
-        from clara.adapters.postgres.desk import PostgresDesk
+        from clara.adapters.postgres.delivery.turn_store import PostgresDesk
 
         return PostgresDesk(self.engine.get(), self.sealer.get())
 
     def budget(self) -> "PostgresBudget":
         """Build what counts the answers that use a paid model."""
-        from clara.adapters.postgres.usage import PostgresBudget
+        from clara.adapters.postgres.delivery.usage import PostgresBudget
 
         settings = self.settings
         return PostgresBudget(
@@ -151,7 +150,7 @@ class Services(Engine):
         )
 
     def _build_media(self) -> "TwilioMedia":
-        from clara.adapters.twilio.media import TwilioMedia
+        from clara.channels.twilio.media import TwilioMedia
 
         settings = self.settings
         return TwilioMedia(str(settings.twilio_account_sid), settings.secret("twilio_auth_token"), settings.twilio_api_url)
@@ -164,7 +163,7 @@ class Services(Engine):
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
-        from clara.adapters.postgres.engine import check_server, translated
+        from clara.adapters.postgres.connections import check_server, translated
         from clara.adapters.postgres.migrations import upgrade
         from clara.adapters.procrastinate.schema import upgrade_job_engine
 
@@ -177,7 +176,7 @@ class Services(Engine):
         return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
 
     def _build_sealer(self) -> "AesGcmSealer":
-        from clara.adapters.sealing.aes_gcm import AesGcmSealer
+        from clara.adapters.aes_gcm import AesGcmSealer
 
         return AesGcmSealer(self.settings.address_key)
 

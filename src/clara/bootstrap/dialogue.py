@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 
+from clara.answering.detection import LanguageDetector
+from clara.answering.dialogue.choices import Choosing
+from clara.answering.dialogue.commands import Commands
+from clara.answering.dialogue.contacts import Reaching
+from clara.answering.dialogue.correction import Correcting
+from clara.answering.dialogue.follow_ups import Following, Topics
+from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
+from clara.answering.dialogue.steps import Dialogue, Listing
+from clara.answering.texts import Texts
+from clara.answering.writing.frame import Framing
 from clara.bootstrap.knowledge import Knowledge
-from clara.conversation.dialogue.choosing import Choosing
-from clara.conversation.dialogue.commands import Commands
-from clara.conversation.dialogue.correction import Correcting
-from clara.conversation.dialogue.following import Following, Topics
-from clara.conversation.dialogue.steps import Dialogue, Listing
-from clara.conversation.language import LanguageDetector
-from clara.conversation.people.reaching import Reaching
-from clara.conversation.phrases.phrasebook import Phrasebook, read_phrasebooks
-from clara.conversation.texts import Texts
-from clara.conversation.writing.framing import Framing
-from clara.knowledge.guiding import DOCUMENT_WEIGHT
 from clara.knowledge.passages import CORPUS
+from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
 from clara.knowledge.questions import OUTSIDE
 from clara.knowledge.words import every
 from clara.retrieval.classifier import TextClassifier

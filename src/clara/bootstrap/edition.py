@@ -7,28 +7,23 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from clara.answering.journey import Tools
+from clara.answering.verification.prover import Prover
 from clara.bootstrap.knowledge import Knowledge, read_calibration
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.proof import prover
 from clara.bootstrap.tooling import Toolbox
-from clara.conversation.journey import Tools
-from clara.conversation.proof.proving import Prover
-from clara.knowledge.directory import DIRECTORY
-from clara.knowledge.directory import directory
-from clara.knowledge.flagging import Flagged, warned
-from clara.knowledge.keyword import KEYWORD
-from clara.knowledge.keyword import keyword
+from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, directory, keyword
 from clara.knowledge.passages import CORPUS, PROFILE
-from clara.knowledge.placing import dated, located, madrid_today
-from clara.knowledge.vouching import vouched
+from clara.knowledge.retriever_wrappers import Flagged, dated, located, madrid_today, vouched, warned
+from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import Gather, by_vectors_of, hybrid
-from clara.retrieval.measured import measured
+from clara.retrieval.metrics import measured
 from clara.retrieval.passage import Found, Query, Retrieve
 from clara.retrieval.ports import Embedder, IndexUnavailableError
-from clara.retrieval.standing import Standing
 from clara.retrieval.tiers import Tier, tiers
-from clara.retrieval.validating import validated
+from clara.retrieval.validation import validated
 
 if TYPE_CHECKING:
     from clara.bootstrap import Services

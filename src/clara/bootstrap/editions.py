@@ -10,11 +10,11 @@ import structlog
 from clara.bootstrap.edition import Edition, Version
 from clara.bootstrap.knowledge import laid_over
 from clara.bootstrap.lazily import Lazily
+from clara.data_files import DataError
 from clara.ingestion.ports import StoreUnavailableError
-from clara.knowledge.faults import DataError
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.passage import Found, Query, Retrieve
-from clara.retrieval.standing import Standing
 
 if TYPE_CHECKING:
     from clara.bootstrap import Services

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from clara.conversation.people.masking import masked
-from clara.retrieval.embedding import AbsentEmbedder, MaskingEmbedder
+from clara.answering.privacy.identity_data import masked
+from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings
 
 if TYPE_CHECKING:
-    from clara.adapters.guarding import Guard
+    from clara.adapters.models.guards import Guard
 
 # The size is part of the name: vectors of one model in two sizes are two spaces.
 GEMINI_DIMENSIONS: Final = 768
@@ -76,7 +76,7 @@ class Embedders:
         return MaskingEmbedder(self._gemini(name, seconds, self._guard("embedder"), lambda _texts: None), masked)
 
     def _gemini_filling(self, name: str) -> Embedder:
-        from clara.adapters.embedding import Pace, Patience
+        from clara.adapters.models.batches import Pace, Patience
 
         return self._gemini(name, FILLING_SECONDS, Patience(), Pace(self._settings.gemini_embedding_per_minute).take)
 
@@ -84,8 +84,8 @@ class Embedders:
         settings = self._settings
         if settings.gemini_embedding_sdk == "legacy":
             return self._legacy(name, seconds, guard, pace)
-        from clara.adapters.gemini.embedder import GeminiEmbedder
-        from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
+        from clara.adapters.models.gemini.embedder import GeminiEmbedder
+        from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
 
         base_url = settings.gemini_base_url or PUBLIC_URL
         key = settings.secret("gemini_api_key")
@@ -96,8 +96,7 @@ class Embedders:
     def _legacy(self, name: str, seconds: float, guard: "Guard", pace: Callable[[int], None]) -> Embedder:
         settings = self._settings
         try:
-            from clara.adapters.gemini_legacy.client import PUBLIC_URL, LegacyClient
-            from clara.adapters.gemini_legacy.embedder import LegacyEmbedder
+            from clara.adapters.models.gemini_legacy import PUBLIC_URL, LegacyClient, LegacyEmbedder
         except ImportError as error:
             remedy = "run `pip install 'clara-tramites[gemini-legacy]'`, or unset it"
             missing = f"GEMINI_EMBEDDING_SDK=legacy lacks {error.name}; {remedy}"

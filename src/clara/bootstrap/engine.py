@@ -12,34 +12,32 @@ from clara.bootstrap.embedders import Embedders
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
-from clara.retrieval.collections import Gathered, Relaxation, phased, phases_of
-from clara.retrieval.deduplicating import folding, once_each
+from clara.retrieval.corpus_alias import Standing
+from clara.retrieval.deduplication import folding, once_each
+from clara.retrieval.embedders import RememberingEmbedder, read_vectors
+from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
 from clara.retrieval.hybrid import Gather, hybrid
-from clara.retrieval.measured import RetrievalMetrics
-from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
+from clara.retrieval.metrics import RetrievalMetrics
+from clara.retrieval.options.phases import Gathered, Relaxation, phased, phases_of
 from clara.retrieval.passage import Found, Hit, Query, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
-from clara.retrieval.remembered import RememberingEmbedder, read_vectors
-from clara.retrieval.standing import Standing
 from clara.retrieval.strategies import choosing, strategy_named
-from clara.retrieval.validating import validated
+from clara.retrieval.validation import validated
 from clara.settings import Settings, resources
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine as Database
 
-    from clara.adapters.guarding import Guard
-    from clara.adapters.local.embedder import LocalEmbedder
-    from clara.adapters.local.tokens import LocalTokenCounter
-    from clara.adapters.postgres.evidence import PostgresEvidence
-    from clara.adapters.postgres.flags import PostgresFlags
-    from clara.adapters.postgres.passages import PostgresPassages
-    from clara.adapters.postgres.publications import PostgresPublications
-    from clara.adapters.postgres.revisions import PostgresRevisions
-    from clara.adapters.postgres.search import PostgresIndex
-    from clara.adapters.postgres.spaces import PostgresSpaces
-    from clara.adapters.postgres.versions import CorpusVersions
+    from clara.adapters.models.guards import Guard
+    from clara.adapters.models.local import LocalEmbedder, LocalTokenCounter
+    from clara.adapters.postgres.corpus.index import PostgresIndex
+    from clara.adapters.postgres.corpus.passages import PostgresPassages
+    from clara.adapters.postgres.corpus.spaces import PostgresSpaces
+    from clara.adapters.postgres.corpus.versions import CorpusVersions
+    from clara.adapters.postgres.editorial.evidence import PostgresEvidence
+    from clara.adapters.postgres.editorial.facts import PostgresFlags, PostgresRevisions
+    from clara.adapters.postgres.editorial.publications import PostgresPublications
 
 log = structlog.get_logger()
 
@@ -68,7 +66,7 @@ class Engine:
         self.profiles = Lazily(lambda: read_profiles(resources() / "data" / "profiles.json"))
 
     def _open_database(self) -> "Database":
-        from clara.adapters.postgres.engine import UnsuitableServerError, open_engine
+        from clara.adapters.postgres.connections import UnsuitableServerError, open_engine
 
         if self.database_url is None:
             raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
@@ -78,12 +76,12 @@ class Engine:
         return self.embedder.get()
 
     def _open_versions(self) -> "CorpusVersions":
-        from clara.adapters.postgres.versions import CorpusVersions
+        from clara.adapters.postgres.corpus.versions import CorpusVersions
 
         return CorpusVersions(str(self.database_url))
 
     def _open_flags(self) -> "PostgresFlags":
-        from clara.adapters.postgres.flags import PostgresFlags
+        from clara.adapters.postgres.editorial.facts import PostgresFlags
 
         return PostgresFlags(str(self.database_url))
 
@@ -93,7 +91,7 @@ class Engine:
 
     def guard_of(self, part: str) -> "Guard":
         """Give what stands between a part and a served model; an engine alone has nothing to count with."""
-        from clara.adapters.guarding import guarded
+        from clara.adapters.models.guards import guarded
 
         del part
         return guarded()
@@ -155,25 +153,25 @@ class Engine:
 
     def spaces(self) -> "PostgresSpaces":
         """Build what fills vector spaces and changes over between them."""
-        from clara.adapters.postgres.spaces import PostgresSpaces
+        from clara.adapters.postgres.corpus.spaces import PostgresSpaces
 
         return PostgresSpaces(self.engine.get())
 
     def publications(self) -> "PostgresPublications":
         """Build what keeps the versions of the knowledge."""
-        from clara.adapters.postgres.publications import PostgresPublications
+        from clara.adapters.postgres.editorial.publications import PostgresPublications
 
         return PostgresPublications(self.engine.get())
 
     def revisions(self) -> "PostgresRevisions":
         """Build what keeps people's corrections of facts."""
-        from clara.adapters.postgres.revisions import PostgresRevisions
+        from clara.adapters.postgres.editorial.facts import PostgresRevisions
 
         return PostgresRevisions(self.engine.get())
 
     def evidence(self) -> "PostgresEvidence":
         """Build what knows everything that was ever served."""
-        from clara.adapters.postgres.evidence import PostgresEvidence
+        from clara.adapters.postgres.editorial.evidence import PostgresEvidence
 
         return PostgresEvidence(self.engine.get())
 
@@ -198,7 +196,7 @@ class Engine:
 
     def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> "PostgresPassages":
         """Build the store that ingestion writes to, for the vectors of the bundled embedder or another."""
-        from clara.adapters.postgres.passages import PostgresPassages
+        from clara.adapters.postgres.corpus.passages import PostgresPassages
 
         embedder = embedder or self.embedder.get()
         return PostgresPassages(self.engine.get(), embedder.model, embedder.dimensions, profile)
@@ -207,7 +205,7 @@ class Engine:
         self, embedder: Embedder | None = None, *, remember_queries: bool = False, anew: bool = False
     ) -> MemorisingEmbedder:
         """Build what embeds the texts of corpora: what was computed once is taken from the database, unless `anew`."""
-        from clara.adapters.postgres.embedding_memory import PostgresEmbeddingMemory
+        from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 
         held = PostgresEmbeddingMemory(self.engine.get())
         memory = RenewedEmbeddings(held) if anew else held
@@ -229,7 +227,7 @@ class Engine:
         self, profile: Profile | None = None, embedder: Embedder | None = None, *, vectors: bool = False
     ) -> "PostgresIndex":
         """Build the search index for the vectors of the bundled embedder or another."""
-        from clara.adapters.postgres.search import PostgresIndex
+        from clara.adapters.postgres.corpus.index import PostgresIndex
 
         embedder = embedder or self.embedder.get()
         return PostgresIndex(self.engine.get(), embedder.model, embedder.dimensions, profile, vectors=vectors)
@@ -285,13 +283,13 @@ def digest_of_release() -> str:
 
 
 def _local_embedder() -> "LocalEmbedder":
-    from clara.adapters.local.embedder import LocalEmbedder
+    from clara.adapters.models.local import LocalEmbedder
 
     return LocalEmbedder()
 
 
 def _token_counter() -> "LocalTokenCounter":
-    from clara.adapters.local.tokens import LocalTokenCounter
+    from clara.adapters.models.local import LocalTokenCounter
 
     return LocalTokenCounter()
 

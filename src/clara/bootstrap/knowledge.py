@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from zipfile import BadZipFile
 
+from clara.data_files import DataError, Fault, read_schema
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.faults import DataError, Fault, read_schema
-from clara.knowledge.guiding import understanding
-from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.passages import passages_of
-from clara.knowledge.placing import madrid_today
-from clara.knowledge.revising import Revised, Revision, revised
+from clara.knowledge.question_analysis import understanding
+from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.revisions import Revised, Revision, revised
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from clara.answering.ports import TextModel, Transcriber
 from clara.bootstrap.engine import Engine
 from clara.bootstrap.lazily import Lazily
-from clara.conversation.ports import TextModel, Transcriber
-from clara.retrieval.rewriting import QueryWriter
+from clara.retrieval.options.query_rewriting import QueryWriter
 
 if TYPE_CHECKING:
-    from clara.adapters.gemini.transport import GeminiTransport
-    from clara.adapters.guarding import Guard, Outcome, Retries
+    from clara.adapters.models.gemini.transport import GeminiTransport
+    from clara.adapters.models.guards import Guard, Outcome, Retries
 
 log = structlog.get_logger()
 
@@ -45,12 +45,12 @@ class Models:
         """Build what writes answers. The scripted writer costs nothing and says nothing but the facts it is shown."""
         settings = self._engine.settings
         if settings.rag_writer == "scripted":
-            from clara.adapters.scripted.writer import ScriptedWriter
+            from clara.adapters.models.scripted import ScriptedWriter
 
             return ScriptedWriter()
         if settings.rag_writer == "none" or self._engine.database_url is None:
             return None
-        from clara.adapters.gemini.text_model import GeminiTextModel
+        from clara.adapters.models.gemini.text_model import GeminiTextModel
 
         return GeminiTextModel(self.transport("writer"), settings.gemini_writer_model)
 
@@ -58,12 +58,12 @@ class Models:
         """Build what writes down voice notes."""
         settings = self._engine.settings
         if settings.rag_transcriber == "whisper" and settings.clara_whisper_model is not None:
-            from clara.adapters.whisper.transcriber import WhisperTranscriber
+            from clara.adapters.models.whisper import WhisperTranscriber
 
             return WhisperTranscriber(settings.clara_whisper_model)
         if settings.rag_transcriber == "none" or self._engine.database_url is None:
             return None
-        from clara.adapters.gemini.transcriber import GeminiTranscriber
+        from clara.adapters.models.gemini.transcriber import GeminiTranscriber
 
         return GeminiTranscriber(self.transport("transcriber"), settings.gemini_transcriber_model)
 
@@ -72,13 +72,13 @@ class Models:
         settings = self._engine.settings
         if settings.rag_translator == "none" or self._engine.database_url is None:
             return None
-        from clara.adapters.gemini.translator import GeminiTranslator
+        from clara.adapters.models.gemini.translator import GeminiTranslator
 
         return GeminiTranslator(self.transport("translator", TRANSLATION_SECONDS), settings.gemini_model)
 
     def transport(self, part: str, seconds: float = LONGEST_SECONDS) -> "GeminiTransport":
         """Open a connection to Gemini for one part, with so many seconds at most for each thing asked."""
-        from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
+        from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
 
         settings = self._engine.settings
         transport = GeminiTransport(
@@ -95,9 +95,8 @@ class Models:
 
         `seconds` are what a call has at most: a failure in half of them says something about Gemini.
         """
-        from clara.adapters.breaking import FAIR_SECONDS, Breaker
-        from clara.adapters.guarding import Allowing, Counting, Outcome, Retrying, guarded
-        from clara.adapters.postgres.usage import PostgresAllowance
+        from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, Counting, Outcome, Retrying, guarded
+        from clara.adapters.postgres.delivery.usage import PostgresAllowance
 
         def tell(outcome: "Outcome", reason: str | None, milliseconds: float) -> None:
             self._engine.metrics.record_call(part, outcome.value, milliseconds)
@@ -113,6 +112,6 @@ class Models:
 
 
 def _retries() -> "Retries":
-    from clara.adapters.guarding import Retries
+    from clara.adapters.models.guards import Retries
 
     return Retries()

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Literal
 
-from clara.retrieval.adapting import CORRECTIVE, SELF_REFLECTIVE, by_confidence
-from clara.retrieval.correcting import Enough, corrected
-from clara.retrieval.deciding import self_reflective
+from clara.retrieval.options.adaptive import CORRECTIVE, SELF_REFLECTIVE, by_confidence
+from clara.retrieval.options.corrective import Enough, corrected
+from clara.retrieval.options.query_rewriting import rewrites
+from clara.retrieval.options.relevance import E5
+from clara.retrieval.options.self_rag import self_reflective
 from clara.retrieval.passage import Retrieve
 from clara.retrieval.profile import Profile
-from clara.retrieval.relevance import E5
-from clara.retrieval.rewriting import rewrites
 from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
 from clara.settings import resources
 

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from datetime import date
 from functools import lru_cache
 
+from clara.answering.verification.prover import Prover
+from clara.answering.verification.statements import Subjects, read_bodies
 from clara.bootstrap.knowledge import Knowledge
-from clara.conversation.proof.proving import Prover
-from clara.conversation.proof.subjects import Subjects, read_bodies
-from clara.knowledge.placing import holds_on
-from clara.knowledge.reading.lexicon import read_lexicons
-from clara.knowledge.reading.reader import Reader
+from clara.knowledge.retriever_wrappers import holds_on
+from clara.language.figures.lexicon import read_lexicons
+from clara.language.figures.reader import Reader
 from clara.settings import resources
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from zipfile import BadZipFile
 
-from clara.conversation.safety.abuse import read_abuse
-from clara.conversation.safety.danger import Danger, read_danger
-from clara.conversation.safety.scope import Scope
-from clara.knowledge.faults import DataError, Fault
+from clara.answering.safety.abuse import read_abuse
+from clara.answering.safety.danger import Danger, read_danger
+from clara.answering.safety.scope import Scope
+from clara.data_files import DataError, Fault
 from clara.retrieval.classifier import EmbeddingClassifier, TextClassifier, read_classifier
 from clara.retrieval.ports import Embedder
 from clara.retrieval.vocabulary import read_vocabulary

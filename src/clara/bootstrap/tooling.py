@@ -4,23 +4,23 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
+from clara.answering.dialogue.contacts import Reaching
+from clara.answering.dialogue.feedback import Feedback
+from clara.answering.journey import Tools
+from clara.answering.privacy.rights import Rights
+from clara.answering.privacy.wishes import read_wishes
+from clara.answering.safety.danger import Danger
+from clara.answering.safety.guard import Guard
+from clara.answering.texts import Texts
+from clara.answering.voice_notes import Listener
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.frame import Framing, Writer
 from clara.bootstrap.dialogue import build_detector, build_dialogue
 from clara.bootstrap.knowledge import Knowledge
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.scoping import build_scope, classifier
 from clara.bootstrap.writing import grounded_writer
-from clara.conversation.dialogue.clarifying import Clarifying, read_ambiguous
-from clara.conversation.hearing import Listener
-from clara.conversation.journey import Tools
-from clara.conversation.people.feedback import Feedback
-from clara.conversation.people.reaching import Reaching
-from clara.conversation.people.rights import Rights
-from clara.conversation.people.wishes import read_wishes
-from clara.conversation.safety.danger import Danger
-from clara.conversation.safety.guard import Guard
-from clara.conversation.texts import Texts
-from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.framing import Framing, Writer
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.classifier import EmbeddingClassifier
 from clara.retrieval.passage import Found, Query, Retrieve

@@ -12,24 +12,22 @@ from clara.bootstrap.engine import Engine, digest_of_release
 from clara.bootstrap.lazily import Lazily
 from clara.bootstrap.models import Models
 from clara.bootstrap.policies import by_policy, subject_of
-from clara.caching.events import Event
-from clara.caching.keys import Keys
-from clara.caching.ports import Cache, CacheUnavailableError
-from clara.caching.sealed import SealedCache
-from clara.caching.semantic import SemanticMemory
 from clara.knowledge.passages import PROFILE
-from clara.retrieval.cached import ResultMemory, cached
-from clara.retrieval.correcting import corrected
+from clara.retrieval.cache.keys import Keys, SealedCache
+from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
+from clara.retrieval.cache.results import ResultMemory, cached
+from clara.retrieval.cache.semantic import SemanticMemory
+from clara.retrieval.options.corrective import corrected
+from clara.retrieval.options.query_rewriting import QueryWriter, by_writer
+from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
 from clara.retrieval.passage import Retrieve, Status
 from clara.retrieval.ports import Embedder
-from clara.retrieval.reranking import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
-from clara.retrieval.rewriting import QueryWriter, by_writer
 from clara.settings import Settings
 
 if TYPE_CHECKING:
-    from clara.adapters.gemini.reranker import GeminiReranker
-    from clara.adapters.ranking.reranker import EndpointReranker
-    from clara.adapters.redis.cache import RedisCache
+    from clara.adapters.models.endpoint_reranker import EndpointReranker
+    from clara.adapters.models.gemini.reranker import GeminiReranker
+    from clara.adapters.redis_cache import RedisCache
 
 log = structlog.get_logger()
 
@@ -77,13 +75,13 @@ class Wrappers:
                 return None
 
     def _gemini(self) -> "GeminiReranker":
-        from clara.adapters.gemini.reranker import GeminiReranker
+        from clara.adapters.models.gemini.reranker import GeminiReranker
 
         transport = self._models.transport("reranker", self._settings.rag_reranker_seconds)
         return GeminiReranker(transport, self._settings.gemini_model)
 
     def _endpoint(self) -> "EndpointReranker":
-        from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
+        from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
 
         settings = self._settings
         reranker = EndpointReranker(
@@ -143,14 +141,14 @@ class Wrappers:
         )
 
     def _backend(self) -> Cache:
-        from clara.adapters.memory.cache import MemoryCache
+        from clara.adapters.memory_cache import MemoryCache
 
         if self._settings.rag_cache_backend == "memory":
             return MemoryCache()
         return self._redis.get()
 
     def _build_redis(self) -> "RedisCache":
-        from clara.adapters.redis.cache import RedisCache
+        from clara.adapters.redis_cache import RedisCache
 
         cache = RedisCache(self._settings.secret("rag_redis_url"), "clara:")
         self._closing.append(cache.close)

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from clara.conversation.language import LanguageDetector
-from clara.conversation.ports import TextModel
-from clara.conversation.proof.anchors import Anchors
-from clara.conversation.safety.sensitive import read_sensitive
-from clara.conversation.writing.extractive import ExtractiveWriter
-from clara.conversation.writing.gating import Gates
-from clara.conversation.writing.grounded import GroundedWriter, Grounding
-from clara.conversation.writing.prompting import read_prompts
-from clara.conversation.writing.reviewing import Reviewer
-from clara.knowledge.reading.lexicon import read_lexicons
-from clara.knowledge.reading.reader import Reader
+from clara.answering.detection import LanguageDetector
+from clara.answering.ports import TextModel
+from clara.answering.safety.sensitive import read_sensitive
+from clara.answering.verification.anchors import Anchors
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.gates import Gates
+from clara.answering.writing.grounded import GroundedWriter, Grounding
+from clara.answering.writing.prompt import read_prompts
+from clara.answering.writing.reviewer import Reviewer
+from clara.language.figures.lexicon import read_lexicons
+from clara.language.figures.reader import Reader
 from clara.settings import resources
 
 if TYPE_CHECKING:

@@ -3,19 +3,15 @@
 import click
 
 from clara import __version__
-from clara.cli.asking import ask, examples, search
-from clara.cli.auditing import audit
-from clara.cli.delivering import delivery
-from clara.cli.engine import cache, corpus, explain
-from clara.cli.evaluating import evaluation
-from clara.cli.indexing import index
-from clara.cli.ingesting import ingest, ingest_worker
-from clara.cli.knowing import knowledge
-from clara.cli.publishing import publish
-from clara.cli.reviewing import drift, review
-from clara.cli.scheduling import scheduled
-from clara.cli.serving import migrate, sign, up, web, worker
-from clara.cli.watching import boe
+from clara.cli.ask import ask, examples, search
+from clara.cli.corpora import cache, corpus, explain, index
+from clara.cli.evaluation import evaluation
+from clara.cli.gazette import boe
+from clara.cli.ingest import ingest, ingest_worker
+from clara.cli.knowledge import knowledge, publish
+from clara.cli.operations import audit, delivery, scheduled
+from clara.cli.review import drift, review
+from clara.cli.serve import migrate, sign, up, web, worker
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from clara.conversation.message import Reply
+from clara.answering.message import Reply
 from clara.delivery.message import Case, Incoming, LocalReply, Outgoing, Report, Taken
 
 

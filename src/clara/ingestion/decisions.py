@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from clara.knowledge.faults import DataError, Fault
-from clara.knowledge.revising import FIELDS
-from clara.knowledge.spanish_numbers import NUMBERS
+from clara.data_files import DataError, Fault
+from clara.knowledge.revisions import FIELDS
+from clara.language.figures.spanish import NUMBERS
 
 LONGEST_REASON: Final = 1_000
 LIKE: Final = (

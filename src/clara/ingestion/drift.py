@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-from clara.knowledge.figures import Figure
-from clara.knowledge.law.comparing import Weight, compare, compare_lines
+from clara.knowledge.law.comparison import Weight, compare, compare_lines
 from clara.knowledge.law.norm import Norm
+from clara.language.figures.figure import Figure
 
 # A block of a page that says when it was made, or how often it was read, says nothing that a fact could rest on.
 _STAMP: Final = re.compile(

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clara.ingestion.linking import linked, names_of
-from clara.ingestion.planning import Plan, digest_of, plan_changes, text_digest_of
+from clara.ingestion.links import linked, names_of
+from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import Change, PassageStore, StoredDigests, Written
-from clara.retrieval.embedding import embedded
-from clara.retrieval.naming import SHORTEST_NAME, normalised
+from clara.retrieval.embedders import embedded
+from clara.retrieval.names import SHORTEST_NAME, normalised
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 

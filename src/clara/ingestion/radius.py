@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from clara.ingestion.deriving import Moved, derived_from, derived_proposal, moved_bases
+from clara.ingestion.derivations import Moved, derived_from, derived_proposal, moved_bases
 from clara.ingestion.drift import Finding
 from clara.ingestion.rewording import reworded
 from clara.knowledge.derivations import NONE, Derivations, current
-from clara.knowledge.figures import Figure
-from clara.knowledge.law.comparing import IN_FORCE
+from clara.knowledge.law.comparison import IN_FORCE
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.procedure import Fact, Procedure
 from clara.knowledge.sources import address_of
+from clara.language.figures.figure import Figure
 
 # "formula": no word of the fact's sources has changed, but a figure that one of its figures derives from.
 Relation = Literal["provision", "norm", "source", "formula"]

@@ -5,10 +5,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clara.knowledge.figures import Figure, FigureKind, as_json
 from clara.knowledge.procedure import Fact
-from clara.knowledge.spanish import figures_in
-from clara.knowledge.spanish_numbers import MONTHS, NUMBERS, number_in
+from clara.language.figures.figure import Figure, FigureKind, as_json
+from clara.language.figures.spanish import MONTHS, NUMBERS, figures_in, number_in
 
 _NAMES: Final = {number: name for name, number in reversed(MONTHS.items())}
 _PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")

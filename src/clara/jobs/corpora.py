@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clara.bootstrap import Services
-from clara.ingestion.chunking import OVERLAP, SIZE, Strategy, passages_of_document
+from clara.ingestion.chunks import OVERLAP, SIZE, Strategy, passages_of_document
+from clara.ingestion.documents import read_documents
 from clara.ingestion.journey import Progress, Report, ingest
 from clara.ingestion.programs import Survey, passages_of_programs
-from clara.ingestion.reading import read_documents
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.corpus_alias import name_of
 from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.profile import Profile
-from clara.retrieval.standing import name_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 # Passages whose own text is asked for, to compare the approximate index with an exact search.

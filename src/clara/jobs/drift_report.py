@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from clara.ingestion.drift import Finding
 from clara.ingestion.radius import Touched
-from clara.knowledge.figures import Figure, as_json
+from clara.language.figures.figure import Figure, as_json
 
 if TYPE_CHECKING:
-    from clara.jobs.drifting import Looked
+    from clara.jobs.drift import Looked
 
 # Two columns and what is between them fill a terminal of 120.
 COLUMN: Final = 57

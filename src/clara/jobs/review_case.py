@@ -7,22 +7,21 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from clara.adapters.postgres.fact_decisions import Draft
-from clara.adapters.postgres.findings import KeptFinding, KeptTouch
+from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, KeptTouch
+from clara.answering.privacy.identity_data import holds_numbers
 from clara.bootstrap import Services
-from clara.conversation.people.masking import holds_numbers
+from clara.data_files import DataError, Fault, read_schema
 from clara.ingestion.decisions import Corrected, Decision, Holds, untouched
-from clara.ingestion.deriving import Moved, moved_bases
+from clara.ingestion.derivations import Moved, moved_bases
 from clara.ingestion.drift import Finding
 from clara.ingestion.radius import proposes, proposing
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.derivations import current, read_derivations, shown
-from clara.knowledge.faults import DataError, Fault, read_schema
-from clara.knowledge.figures import Figure, as_json, figure_from
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
-from clara.knowledge.revising import Revision, fact_digest, fact_document, revised
-from clara.knowledge.spanish import figures_in
+from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
+from clara.language.figures.figure import Figure, as_json, figure_from
+from clara.language.figures.spanish import figures_in
 from clara.settings import resources
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import DataError, Fault, day, read_document, read_schema
-from clara.knowledge.figures import figure_from
+from clara.data_files import DataError, Fault, day, read_document, read_schema
 from clara.knowledge.places import Places, read_places
 from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, ProcedureKind, Section, Source
 from clara.knowledge.questions import TypicalQuestion, read_questions
 from clara.knowledge.rules import procedure_faults, shared_ids, shared_phrases, unknown_territories
+from clara.language.figures.figure import figure_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +97,14 @@ def fact_from(fact: Mapping[str, Any]) -> Fact:
         valid_from=day(valid.get("from")),
         valid_until=day(valid.get("until")),
     )
+
+
+def examples_of(catalogue: Catalogue) -> list[TypicalQuestion]:
+    """Give the typical questions, and the names of each procedure as the shortest of questions."""
+    named = [
+        TypicalQuestion(f"{procedure.id}/name/{language}/{number}", phrase, language, procedure.id, "")
+        for procedure in catalogue.procedures.values()
+        for language in procedure.name
+        for number, phrase in enumerate((procedure.name[language], *procedure.vocabulary.get(language, ())))
+    ]
+    return [*catalogue.questions, *named]

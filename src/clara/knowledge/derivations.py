@@ -13,10 +13,10 @@ from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Final
 
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.faults import DataError, Fault, read_document, read_schema
-from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.procedure import Fact
+from clara.language.figures.figure import Figure, FigureKind
 
 FILE: Final = "derivations.json"
 CENT: Final = Decimal("0.01")

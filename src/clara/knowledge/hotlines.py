@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from clara.knowledge.faults import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 
 FILE: Final = "hotlines.json"
 _PLACEHOLDER: Final = re.compile(r"\{line\.([^{}.]*)(\.mail)?\}")

@@ -7,10 +7,10 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from clara.knowledge.faults import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.spanish_numbers import MONTHS
 from clara.knowledge.words import Phrases
+from clara.language.figures.spanish import MONTHS
 from clara.retrieval.vocabulary import words
 
 FILE: Final = "norms.json"

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Any, Final
 
-from clara.knowledge.figures import FigureKind, as_json
 from clara.knowledge.procedure import Certainty, Fact, Procedure, Section
+from clara.language.figures.figure import FigureKind, as_json
 from clara.retrieval.passage import Passage
 
 CORPUS = "clara"

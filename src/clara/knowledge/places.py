@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.words import Phrases
 from clara.retrieval.vocabulary import words
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 
-from clara.knowledge.figures import Figure, FigureKind
+from clara.language.figures.figure import Figure, FigureKind
 
 
 class Certainty(StrEnum):

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
+from clara.data_files import Fault
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.faults import Fault
-from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.hosts import HOSTS_FILE, Hosts
-from clara.knowledge.hotlines import HOSTS_FILE as TABLE
+from clara.knowledge.hotlines import FILE as TABLE
 from clara.knowledge.hotlines import Hotline, Hotlines
 from clara.knowledge.procedure import Certainty, Fact, FactKind, Procedure
 from clara.knowledge.sources import FILE as REGISTRY
-from clara.knowledge.sources import RegisteredSource
+from clara.knowledge.sources import HOSTS_FILE, Hosts, RegisteredSource
+from clara.language.figures.figure import Figure, FigureKind
 
 # A wrong one of these costs money, a day or a life: whom to call, what to pay, on which form, where to ask.
 OFFICIAL_KINDS = frozenset({FactKind.PHONE, FactKind.FEE, FactKind.URL, FactKind.FORM})

@@ -1,15 +1,12 @@
-"""Typical questions, in people's own words: the keys by which situations, misspellings and other languages are understood.
+"""Typical questions, in people's own words: the keys to situations, and what the model of intents learns from."""
 
-Each belongs to a procedure and a section of it, the section of the one fact that answers it, or the procedure as a whole
-(`section` empty); or to no procedure at all: a thing that people ask and that is not in this catalogue, by topic.
-"""
-
-from collections.abc import Iterator, Mapping, Set
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clara.knowledge.faults import Fault, read_document, read_schema
+from clara.data_files import Fault, read_document, read_schema
 
 # The document that questions outside the catalogue belong to.
 OUTSIDE = "outside"
@@ -98,3 +95,9 @@ def _repeated(questions: list[TypicalQuestion]) -> Iterator[Fault]:
         first = seen.setdefault(" ".join(question.text.casefold().split()), question)
         if first is not question:
             yield Fault(f"questions/{question.procedure}.json", question.id, f"the same question as {first.id}; keep one")
+
+
+def digest_of(examples: Sequence[TypicalQuestion]) -> str:
+    """Digest what the model learns from, so that a stale model is noticed."""
+    lines = sorted(f"{example.procedure}\t{example.section}\t{example.fact}\t{example.text}" for example in examples)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

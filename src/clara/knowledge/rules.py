@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from clara.knowledge.faults import Fault, day
-from clara.knowledge.figures import Figure, as_json, figure_from
+from clara.data_files import Fault, day
 from clara.knowledge.passages import only_earlier
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind
-from clara.knowledge.spanish import figures_in
+from clara.language.figures.figure import Figure, as_json, figure_from
+from clara.language.figures.spanish import figures_in
 from clara.retrieval.vocabulary import words
 
 Document = dict[str, Any]

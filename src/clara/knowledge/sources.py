@@ -1,4 +1,4 @@
-"""The registry of sources: what facts were read from, where it is read again, and how politely. Kept in data/sources.yaml."""
+"""The registry of sources and whose pages they are: data/sources.yaml, and the hosts of public bodies in data/hosts.json."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.faults import DataError, Fault, read_schema
-from clara.knowledge.hosts import within
 from clara.knowledge.procedure import Fact
 
 FILE = "sources.yaml"
@@ -178,3 +177,41 @@ def _loaded(path: Path) -> Any:  # noqa: ANN401  anything, until the schema has 
         raise DataError([Fault(FILE, "file", f"not YAML ({' '.join(str(error).split())}); mend it")]) from error
     except (RecursionError, ValueError) as error:  # a number or a day that only looks like one
         raise DataError([Fault(FILE, "file", f"not usable YAML ({error}); mend it")]) from error
+
+
+HOSTS_FILE = "hosts.json"
+
+
+def within(host: str | None, domain: str) -> bool:
+    """Whether a host is the domain itself or lies below it."""
+    name = (host or "").lower().rstrip(".")
+    return name == domain or name.endswith(f".{domain}")
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The domains of public bodies with their names, and the domains that are never cited with what they do."""
+
+    public: Mapping[str, str]
+    refused: Mapping[str, str]
+
+    def body_of(self, url: str) -> str | None:
+        """Give the public body that publishes a page; None when none does."""
+        return _named(self.public, url)
+
+    def refusal_of(self, url: str) -> str | None:
+        """Say why a page is never cited; None when it may be."""
+        return _named(self.refused, url)
+
+
+def read_hosts(folder: Path) -> Hosts:
+    """Read `folder`/hosts.json. Raises DataError naming every fault."""
+    document, faults = read_document(folder / HOSTS_FILE, FILE, read_schema(folder / "schema" / "hosts.schema.json"))
+    if document is None:
+        raise DataError(faults)
+    return Hosts(document["public"], document["refused"])
+
+
+def _named(domains: Mapping[str, str], url: str) -> str | None:
+    host = urlsplit(url).hostname
+    return next((name for domain, name in domains.items() if within(host, domain)), None)

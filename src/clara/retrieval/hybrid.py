@@ -6,9 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from clara.retrieval.calibration import Judge
-from clara.retrieval.collections import Gathered
-from clara.retrieval.diversity import diversity
-from clara.retrieval.embedding import vector_of
+from clara.retrieval.embedders import vector_of
+from clara.retrieval.options.mmr import diversity
+from clara.retrieval.options.phases import Gathered
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from clara.retrieval.boosting import Boosts, boosted
-from clara.retrieval.diversity import diversified
+from clara.retrieval.options.boosts import Boosts, boosted
+from clara.retrieval.options.mmr import diversified
 from clara.retrieval.passage import Hit, Query
 
 Search = Callable[[Query], Sequence[Hit]]

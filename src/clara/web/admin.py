@@ -1,23 +1,254 @@
-"""What operators read of a running Clara, and do, as JSON: figures, freshness, the review queue, the gazette, jobs, acts."""
+"""What operators read of a running Clara, and do, as JSON: every act is recorded, with what came of it."""
 
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
 
 import structlog
 from flask import Blueprint, Response, g, jsonify, request
 
-from clara.conversation.people.feedback import SPANS, satisfaction_json
+from clara.answering.dialogue.feedback import SPANS, Satisfaction, satisfaction_json
 from clara.delivery.ports import StoreUnavailableError
-from clara.retrieval.counters import MetricsUnavailableError, summary
-from clara.retrieval.memory import EmbeddingMemoryUnavailableError
-from clara.web.admin_acting import acting_routes, record
-from clara.web.admin_desk import AdminDesk
-from clara.web.admin_reading import reading_routes
-from clara.web.asking import BadRequestError, asked
-from clara.web.bearer import NOT_YOURS, Doorman, Role, uncached
+from clara.knowledge.freshness import Freshness
+from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemoryStatistics
+from clara.retrieval.metrics import Counters, MetricsUnavailableError, summary
+from clara.web.auth import NOT_YOURS, Doorman, Role, uncached
+from clara.web.list_query import BadRequestError, Page, asked, listed, one_of, page_of, shown, word, yes
+
+
+class UnknownFindingError(Exception):
+    """There is no finding with this number. GET /admin/review lists them."""
+
+
+class DecidedFindingError(Exception):
+    """The finding was decided already, or is superseded by a later one. GET /admin/review shows how."""
+
+
+class BadDecisionsError(Exception):
+    """What was decided about facts cannot be kept, and nothing was. The message says why, and what to do."""
+
+
+class Reviewing(Protocol):
+    """Decides findings. `accept` and `reject` give what was done, as JSON, without a word of a person.
+
+    Each raises UnknownFindingError, DecidedFindingError or StoreUnavailableError.
+    """
+
+    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
+        """Take the change over, and decide about its facts as `decisions` say in JSON. Raises BadDecisionsError too."""
+        ...
+
+    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
+        """Leave everything as it is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AdminDesk:
+    """What operators read and do. Everything may raise StoreUnavailableError, the first two their own errors of outage.
+
+    Lists are read as (limit, before, what of them), the newest first; `record` adds an act to the audit log: by whom, what, on
+    what, with what outcome. `reviewing` is None where nobody can decide findings: then these addresses answer 501.
+    """
+
+    counters: Callable[[], Counters]
+    memory: Callable[[], MemoryStatistics]
+    satisfaction: Callable[[int], Satisfaction]
+    freshness: Callable[[], Freshness]
+    findings: Callable[[int, int | None, str | None], Sequence[Any]]
+    finding: Callable[[int], Any]
+    gazette_days: Callable[[int], Sequence[Any]]
+    gazette_items: Callable[[int, str | None, bool], Sequence[Any]]
+    gazette_seen: Callable[[str], datetime | None]
+    runs: Callable[[int, int | None, str | None], Sequence[Any]]
+    schedule: Callable[[], Sequence[Mapping[str, Any]]]
+    acts: Callable[[int, int | None], Sequence[Any]]
+    record: Callable[[str, str, str, str], object]
+    description: Callable[[], str]
+    reviewing: Reviewing | None = None
+
+
+LEVELS = {"procedure": "procedures", "source": "sources", "fact": "facts"}
+STATES = ("open", "undecided", "accepted", "rejected", "superseded", "all")
+# Days of the gazette that are shown beside its items.
+GAZETTE_DAYS = 30
+
+
+def reading_routes(routes: Blueprint, desk: AdminDesk) -> None:
+    """Add the addresses that are only read."""
+
+    @routes.get("/staleness")
+    def staleness() -> Response:
+        values = asked("by", "procedure", "limit", "before")
+        by, page = one_of(values, "by", tuple(LEVELS), "procedure"), page_of(values)
+        freshness = desk.freshness()
+        items = _of(freshness, by, word(values, "procedure"))
+        return listed(_after(items, by, page), page, by, by=by, day=freshness.day.isoformat(), totals=_totals(freshness))
+
+    @routes.get("/review")
+    def review() -> Response:
+        values = asked("state", "limit", "before")
+        state, page = one_of(values, "state", STATES, "open"), page_of(values)
+        items = desk.findings(page.limit + 1, page.number, None if state == "all" else state)
+        return listed(items, page, "id")
+
+    @routes.get("/review/<int:number>")
+    def finding(number: int) -> Response | tuple[Response, int]:
+        asked()
+        found = desk.finding(number) if number < 2**63 else None
+        return (jsonify(error=UnknownFindingError.__doc__), 404) if found is None else jsonify(shown(found))
+
+    @routes.get("/boe")
+    def gazette() -> Response:
+        values = asked("unseen", "limit", "before")
+        page = page_of(values)
+        items = desk.gazette_items(page.limit + 1, page.before, yes(values, "unseen"))
+        return listed(items, page, "id", days=[shown(day) for day in desk.gazette_days(GAZETTE_DAYS)])
+
+    @routes.get("/jobs")
+    def jobs() -> Response:
+        values = asked("job", "limit", "before")
+        page = page_of(values)
+        items = desk.runs(page.limit + 1, page.number, word(values, "job"))
+        return listed(items, page, "id", schedule=[shown(row) for row in desk.schedule()])
+
+    @routes.get("/audit")
+    def audit() -> Response:
+        page = page_of(asked("limit", "before"))
+        return listed(desk.acts(page.limit + 1, page.number), page, "id")
+
+
+def _of(freshness: Freshness, by: str, procedure: str | None) -> Sequence[Any]:
+    """Choose facts, sources or procedures, all or those of one procedure."""
+    items: Sequence[Any] = getattr(freshness, LEVELS[by])
+    if procedure is None:
+        return items
+    if by == "source":
+        return [item for item in items if procedure in item.procedures]
+    return [item for item in items if item.procedure == procedure]
+
+
+def _after(items: Sequence[Any], by: str, page: Page) -> Sequence[Any]:
+    """Cut off what the pages before have shown. Raises BadRequestError."""
+    if page.before is None:
+        return items[: page.limit + 1]
+    for place, item in enumerate(items, 1):
+        if getattr(item, by) == page.before:
+            return items[place : place + page.limit + 1]
+    raise BadRequestError("before: is not in this list; take what the page before gave as 'next'")
+
+
+def _totals(freshness: Freshness) -> dict[str, int]:
+    return {
+        "facts": len(freshness.facts),
+        "flagged": sum(len(procedure.flagged) for procedure in freshness.procedures),
+        "expiring": sum(len(procedure.expiring) for procedure in freshness.procedures),
+        "sources": len(freshness.sources),
+        "stale_sources": sum(source.stale for source in freshness.sources),
+    }
+
+
+LONGEST_REASON: Final = 1_000
+LARGEST: Final = 2**63 - 1  # number that a row can have
+# Of an item of the gazette: BOE-A-2026-1. Whatever else is asked for is unknown, and in no log.
+ITEM: Final = re.compile(r"BOE-[A-Z]-[0-9]{4}-[0-9]{1,6}")
+NOBODY_DECIDES = "Findings cannot be decided here. Use `clara review accept` or `clara review reject`."
+UNKNOWN_ITEM = "There is no such item. GET /admin/boe lists them."
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the body of a decision says: why, and what is decided about facts, as JSON."""
+
+    reason: str
+    facts: Sequence[object] = ()
+
+
+def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
+    """Add the addresses that change something; the caller lets only operators through."""
+
+    @routes.post("/review/<int:number>/accept")
+    def accept(number: int) -> tuple[Response, int]:
+        return _decide(desk, number, "accept")
+
+    @routes.post("/review/<int:number>/reject")
+    def reject(number: int) -> tuple[Response, int]:
+        return _decide(desk, number, "reject")
+
+    @routes.post("/boe/<item>/seen")
+    def seen(item: str) -> tuple[Response, int]:
+        asked()
+        if not ITEM.fullmatch(item):
+            return jsonify(error=UNKNOWN_ITEM), 404
+        record(desk, "asked")
+        when = desk.gazette_seen(item)
+        record(desk, "failed" if when is None else "done")
+        if when is None:
+            return jsonify(error=UNKNOWN_ITEM), 404
+        return jsonify(id=item, seen_at=when.isoformat()), 200
+
+
+def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
+    """Accept or reject a finding. What cannot be recorded is not done; what came of it is recorded after it."""
+    asked()
+    decision = decision_of(request.get_json(silent=True), act)
+    if desk.reviewing is None:
+        return jsonify(error=NOBODY_DECIDES), 501
+    if number > LARGEST:
+        return jsonify(error=UnknownFindingError.__doc__), 404
+    record(desk, "asked")
+    outcome = "failed"
+    try:
+        done = _decided(desk.reviewing, number, act, decision)
+        outcome = "done"
+    except UnknownFindingError:
+        return jsonify(error=UnknownFindingError.__doc__), 404
+    except DecidedFindingError:
+        return jsonify(error=DecidedFindingError.__doc__), 409
+    except BadDecisionsError as error:
+        return jsonify(error=str(error)), 400
+    finally:
+        with suppress(StoreUnavailableError):  # that it was asked for stands there
+            record(desk, outcome)
+    return jsonify(id=number, act=act, done=shown(done)), 200
+
+
+def _decided(reviewing: Reviewing, number: int, act: str, decision: Decision) -> Mapping[str, Any]:
+    if act == "accept":
+        return reviewing.accept(number, decision.reason, str(g.role), decision.facts)
+    return reviewing.reject(number, decision.reason, str(g.role))
+
+
+def decision_of(body: object, act: str) -> Decision:
+    """Read a body. Every decision needs a reason; only an acceptance can decide about facts. Raises BadRequestError."""
+    like = f'the body must be JSON like {{"reason": "why"}}, with 1 to {LONGEST_REASON} characters'
+    names = {"reason", "decisions"} if act == "accept" else {"reason"}
+    if not isinstance(body, dict) or not body.keys() <= names:
+        raise BadRequestError(f"{like}; it may hold: {', '.join(sorted(names))}")
+    reason, facts = body.get("reason"), body.get("decisions", [])
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > LONGEST_REASON:
+        raise BadRequestError(like)
+    if any(not (character.isprintable() or character in "\n\t") for character in reason):
+        raise BadRequestError("reason: holds characters that cannot be shown; write it as plain text")
+    if not isinstance(facts, list):
+        raise BadRequestError("decisions: must be a list; /admin/openapi.json describes it")
+    return Decision(reason.strip(), facts)
+
+
+def record(desk: AdminDesk, outcome: str, role: Role | None = None) -> None:
+    """Add what is asked for to the audit log, by its route and the numbers in its address: no word of the request."""
+    named: Mapping[str, object] = request.view_args or {}
+    act = (request.endpoint or "").rpartition(".")[2]
+    subject = " ".join(str(value) for value in named.values() if isinstance(value, int) or ITEM.fullmatch(str(value)))
+    desk.record(str(role or g.role), f"{request.method} {act}", subject, outcome)
+
 
 UNREADABLE = "The database does not answer, so this cannot be read or done. Try again."
 READING = ("GET", "HEAD", "OPTIONS")
-log = structlog.get_logger()
 
 
 def admin_routes(doorman: Doorman, desk: AdminDesk) -> Blueprint:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from flask import Flask
 
 from clara.delivery.ports import DeliveryReports, Inbox, Replies
-from clara.web.admin import admin_routes
-from clara.web.admin_desk import AdminDesk
-from clara.web.bearer import Doorman
+from clara.web.admin import AdminDesk, admin_routes
+from clara.web.auth import Doorman
 from clara.web.chat import Chat
 from clara.web.health import Probe, health_routes
 from clara.web.metrics import metrics_routes

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from clara.retrieval.counters import (
+from clara.retrieval.metrics import (
     CACHE,
     CACHE_EVENTS,
     FAILURES,
@@ -26,7 +26,7 @@ from clara.retrieval.counters import (
     MetricsUnavailableError,
     histograms,
 )
-from clara.web.bearer import Doorman, uncached
+from clara.web.auth import Doorman, uncached
 
 PREFIX = "clara_"
 # What each counter says, and the names of its labels in their order.

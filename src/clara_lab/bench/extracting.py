@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from clara.retrieval.sentences import sentence_ends
+from clara.language.sentences import sentence_ends
 from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.generation import normalised
 from clara_lab.bench.prompting import BenchContext, Shown

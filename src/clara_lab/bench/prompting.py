@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from clara.retrieval.fencing import one_line, visible
-from clara.retrieval.sentences import sentence_ends
+from clara.language.sentences import sentence_ends
+from clara.retrieval.quotation import one_line, visible
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
 from clara_lab.chat import ChatPrompt, ChatUnavailableError
 

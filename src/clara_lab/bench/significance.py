@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from clara.evaluation.measures import COVERED
+from clara.quality.measures import COVERED
 from clara_lab.benchmark import Estimate
 
 Floats = npt.NDArray[np.float64]

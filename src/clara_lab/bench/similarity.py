@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from clara.retrieval.embedding import embedded, is_blank
+from clara.retrieval.embedders import embedded, is_blank
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER, NO_GOLD

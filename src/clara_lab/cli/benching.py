@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from clara.cli.running import FINDINGS, read_settings, running, say
+from clara.cli.command import FINDINGS, read_settings, running, say
 
 ENV = click.option("--env", "env", type=click.Path(dir_okay=False, path_type=Path), help="A .env or TOML file of variables.")
 OUT = click.option(
@@ -49,7 +49,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
     The environment has the last word over the file. Exit codes: 0 done, 1 done with failures that the report counts, 2 could
     not run: then every fault is named.
     """
-    from clara.jobs.preparing import running_services
+    from clara.jobs.preparation import running_services
     from clara_lab.runner.configuring import read_plan
     from clara_lab.runner.estimating import estimates, sizes
     from clara_lab.runner.reading import read_data
@@ -135,7 +135,7 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
 
     Exit codes: 0 all measured, 1 some could not be (their rows say why), 2 could not run.
     """
-    from clara.jobs.preparing import running_services
+    from clara.jobs.preparation import running_services
     from clara_lab.bench.peers_report import peers_markdown
     from clara_lab.runner.configuring import read_plan
     from clara_lab.runner.peering import Manner, compare_peers

@@ -4,7 +4,7 @@ from threading import Event
 
 import click
 
-from clara.cli.running import read_settings, running, say
+from clara.cli.command import read_settings, running, say
 
 
 @click.command()

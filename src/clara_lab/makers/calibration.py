@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clara.bootstrap import Services
-from clara.evaluation.dataset import Question
-from clara.jobs.evaluating import read_evaluation
-from clara.jobs.preparing import running_services
-from clara.knowledge.keyword import KEYWORD
-from clara.knowledge.keyword import keyword
+from clara.jobs.preparation import running_services
+from clara.knowledge.keyword_tier import KEYWORD, keyword
 from clara.knowledge.passages import CORPUS
+from clara.quality.dataset import Question
+from clara.quality.release import read_evaluation
 from clara.retrieval.calibration import features_of
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import hybrid, plainly

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import click
 
-from clara.adapters.scripted.writer import Manner
+from clara.adapters.models.scripted import Manner
+from clara.answering.texts import LANGUAGES
 from clara.bootstrap import read_knowledge
-from clara.conversation.texts import LANGUAGES
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 

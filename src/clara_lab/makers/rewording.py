@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
-from clara.retrieval.sentences import sentence_ends
 from clara_lab.makers.rendering import Making, Rendering
 
 # What says no in a Spanish fact: a bare figure of such a fact would be no faithful answer in another language.

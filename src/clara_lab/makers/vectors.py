@@ -15,16 +15,16 @@ from pathlib import Path
 import click
 
 from clara.bootstrap import Services
-from clara.evaluation.dataset import SPLITS
 from clara.ingestion.journey import STEP
-from clara.jobs.evaluating import Choice, evaluate
-from clara.jobs.judging import judge_part, suites_found
-from clara.jobs.preparing import ensure_corpus, running_services
-from clara.jobs.question_vectors import FILE, QuestionVectors
+from clara.jobs.preparation import ensure_corpus, running_services
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
+from clara.quality.answer_suites import judge_part, suites_found
+from clara.quality.dataset import SPLITS
+from clara.quality.question_vectors import FILE, QuestionVectors
+from clara.quality.release import Choice, evaluate
+from clara.retrieval.embedders import digest_of, read_vectors, write_vectors
 from clara.retrieval.ports import Embedder
-from clara.retrieval.remembered import digest_of, read_vectors, write_vectors
 from clara.settings import load_settings, resources
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from clara.adapters.postgres.alone import alone_with
+from clara.adapters.postgres.corpus.passages import alone_with
 from clara.bootstrap import Services
 from clara.ingestion.journey import ingest
 from clara.retrieval.passage import Passage

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clara.adapters.embedding import Patience
-from clara.adapters.gemini.embedder import GeminiEmbedder
-from clara.adapters.gemini.transport import PUBLIC_URL, GeminiTransport
-from clara.adapters.ranking.reranker import Endpoint, EndpointReranker
+from clara.adapters.models.batches import Patience
+from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
+from clara.adapters.models.gemini.embedder import GeminiEmbedder
+from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
 from clara.bootstrap import Services
+from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
-from clara.retrieval.reranking import TextScorer
 from clara_lab.bench.enriching import by_extract, by_model
 from clara_lab.bench.events import EventLog
 from clara_lab.bench.extracting import ExtractiveWriter

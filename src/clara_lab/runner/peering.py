@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from clara.bootstrap import Services
-from clara.retrieval.embedding import embedded
+from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog

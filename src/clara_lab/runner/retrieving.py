@@ -8,9 +8,9 @@ from typing import Final
 from clara.bootstrap import Services
 from clara.bootstrap.policies import Policy, by_policy, subject_of
 from clara.retrieval.hybrid import hybrid
+from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
-from clara.retrieval.reranking import RerankerUnavailableError, TextScorer
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.plan import Plan
 from clara_lab.bench.record import QuestionRecord

@@ -3,7 +3,7 @@
 from time import perf_counter
 from typing import Any
 
-from clara.adapters.guarding import ProviderUnavailableError
+from clara.adapters.models.guards import ProviderUnavailableError
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
 from clara_lab.served.transport import ServedEndpoint, ServedRequest, ServedTransport
 from clara_lab.served.usage import Answered

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from clara.adapters.embedding import unit_vectors, wanted
-from clara.adapters.guarding import ProviderUnavailableError
+from clara.adapters.models.batches import unit_vectors, wanted
+from clara.adapters.models.guards import ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara_lab.served.transport import ServedEndpoint, ServedRequest, ServedTransport
 from clara_lab.served.usage import Answered

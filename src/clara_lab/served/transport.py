@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 
 import httpx
 
-from clara.adapters.deadline import bounded_client, reason_of
-from clara.adapters.embedding import Patience
-from clara.adapters.guarding import ProviderUnavailableError
+from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.adapters.models.batches import Patience
+from clara.adapters.models.guards import ProviderUnavailableError
 from clara_lab.served.usage import Answered, RequestEvent, Usage, UsageRecorder
 from clara_lab.served.wire import RefusedError, refusal_of
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from clara.adapters.guarding import Outcome, ProviderUnavailableError
-from clara.adapters.retry_after import asked_patience
+from clara.adapters.http.deadline import asked_patience
+from clara.adapters.models.guards import Outcome, ProviderUnavailableError
 from clara_lab.served.usage import Answered
 
 # Refusals that may not stand a moment later: overload, and failures of servers behind the one that answers.

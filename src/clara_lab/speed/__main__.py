@@ -19,7 +19,7 @@ from twilio.request_validator import RequestValidator
 
 from clara.bootstrap import Services
 from clara.jobs.children import Child
-from clara.jobs.preparing import fill, running_services
+from clara.jobs.preparation import fill, running_services
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Query
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings

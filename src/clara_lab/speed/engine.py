@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
-from clara.adapters.postgres.search import space_id
+from clara.adapters.postgres.corpus.index import space_id
 from clara.bootstrap import Services
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import drop, recall

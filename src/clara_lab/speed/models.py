@@ -16,11 +16,11 @@ from typing import Final
 import click
 from pydantic import SecretStr
 
+from clara.answering.journey import converse
+from clara.answering.message import Message, ReplyStatus
+from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara.bootstrap import Services
-from clara.conversation.journey import converse
-from clara.conversation.message import Message, ReplyStatus
-from clara.conversation.ports import ModelUnavailableError, Prompt, TextModel
-from clara.jobs.preparing import running_services
+from clara.jobs.preparation import running_services
 from clara.logs import configure_logs
 from clara.settings import Settings, load_settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults

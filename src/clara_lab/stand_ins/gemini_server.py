@@ -9,8 +9,8 @@ from threading import Event
 
 import click
 
-from clara.adapters.scripted.writer import ScriptedWriter
-from clara.conversation.ports import ModelUnavailableError, Prompt
+from clara.adapters.models.scripted import ScriptedWriter
+from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import every_fault
 from clara_lab.stand_ins.gemini_speech import Write, quote
 from clara_lab.stand_ins.model_server import ModelStandIn

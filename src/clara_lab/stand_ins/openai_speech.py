@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from clara.retrieval.sentences import sentence_ends
+from clara.language.sentences import sentence_ends
 from clara_lab.stand_ins.overlapping import overlap, spread
 
 Document = Mapping[str, Any]

@@ -18,9 +18,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from clara.answering.safety.danger import read_said
+from clara.answering.texts import LANGUAGES
 from clara.bootstrap import Services
-from clara.conversation.safety.danger import read_said
-from clara.conversation.texts import LANGUAGES
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words

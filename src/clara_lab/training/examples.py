@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
-from clara.conversation.texts import LANGUAGES, read_texts
-from clara.jobs.batches import TEXT, Fields, one_of, read_lines
+from clara.answering.texts import LANGUAGES, read_texts
+from clara.json_lines import TEXT, Fields, one_of, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE

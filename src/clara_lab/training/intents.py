@@ -18,9 +18,8 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from clara.bootstrap import Services
-from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.questions import OUTSIDE, TypicalQuestion
-from clara.knowledge.training import digest_of, examples_of
+from clara.knowledge.catalogue import examples_of, read_catalogue
+from clara.knowledge.questions import OUTSIDE, TypicalQuestion, digest_of
 from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT, grams, weighed, write_intent
 from clara.retrieval.ports import Embedder
 from clara.settings import load_settings, resources

@@ -18,12 +18,12 @@ from typing import Any, Final
 import click
 import numpy as np
 
-from clara.conversation.language import LanguageDetector, by_script, said_in
-from clara.conversation.texts import LANGUAGES
-from clara.evaluation.answers import counted, interval
-from clara.jobs.batches import TEXT, read_lines
+from clara.answering.detection import LanguageDetector, by_script, said_in
+from clara.answering.texts import LANGUAGES
+from clara.data_files import DataError, read_document, read_schema
+from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, read_document, read_schema
+from clara.quality.answers import counted, interval
 from clara.retrieval.classifier import read_classifier, write_classifier
 from clara.retrieval.vocabulary import length, words
 from clara.settings import resources

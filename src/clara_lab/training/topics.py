@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
+from clara.answering.safety.scope import HELD, PUBLIC
 from clara.bootstrap import Services
-from clara.conversation.safety.scope import HELD, PUBLIC
+from clara.data_files import DataError, read_document, read_schema
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, read_document, read_schema
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources

@@ -11,8 +11,8 @@ from typing import Final
 
 import click
 
+from clara.answering.privacy.wishes import Wish
 from clara.bootstrap import Services
-from clara.conversation.people.wishes import Wish
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
 from clara_lab.training.classifier import features_of, train

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clara.adapters.local.embedder import LocalEmbedder
-from clara.retrieval.embedding import AbsentEmbedder
+from clara.adapters.models.local import LocalEmbedder
+from clara.retrieval.embedders import AbsentEmbedder
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER, NO_GOLD
 from clara_lab.bench.record import Measured

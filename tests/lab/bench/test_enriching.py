@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.adapters.local.tokens import LocalTokenCounter
+from clara.adapters.models.local import LocalTokenCounter
 from clara.retrieval.passage import Passage
 from clara_lab.bench.enriching import by_extract, by_model, enriched
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion

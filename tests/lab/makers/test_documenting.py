@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clara.jobs.scheduling import SCHEDULES
+from clara.processes.schedule import SCHEDULES
 from clara.settings import Settings, resources
 from clara_lab.makers.settings_table import BEGIN, DOCUMENTS, END, MissingMarkersError, renewed, table
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
-from clara.retrieval.reranking import RerankerUnavailableError, TextScorer
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.plan import Plan
 from clara_lab.bench.record import QuestionRecord

@@ -6,8 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from clara.adapters.breaking import FAILURES, LONGEST_PAUSE, PAUSE, Breaker
-from clara.adapters.guarding import Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import FAILURES, LONGEST_PAUSE, PAUSE, Breaker, Outcome, ProviderUnavailableError
 
 # Seconds that goal 12 allows between healing and the first call that is let through.
 GOAL = 30.0

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clara.adapters.treesitter.cutting import MOST_CALLS, cut
+from clara.adapters.treesitter.cutter import MOST_CALLS, cut
 from clara.adapters.treesitter.grammars import GRAMMARS
-from clara.adapters.treesitter.reader import TreeSitterReader
-from clara.adapters.treesitter.walking import LARGEST, source_of
-from clara.cli.engine import PROGRAMS
+from clara.adapters.treesitter.reader import LARGEST, TreeSitterReader, source_of
+from clara.cli.corpora import PROGRAMS
 from clara.ingestion.programs import LANGUAGES, Reason, Skipped, Survey, Unit, UnreadableProgramsError
 from clara.settings import child_environment
 

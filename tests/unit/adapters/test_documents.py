@@ -11,8 +11,8 @@ from pypdf import PdfReader, PdfWriter
 
 from clara.adapters.documents.charset import decoded
 from clara.adapters.documents.pdf import pdf_text
-from clara.adapters.documents.pdf_reading import read_pdf
-from clara.adapters.documents.reading import MEDIA_TYPES, text_of
+from clara.adapters.documents.pdf_process import read_pdf
+from clara.adapters.documents.reader import MEDIA_TYPES, text_of
 from clara.ingestion.sources import DocumentError
 
 PAGE = """<!DOCTYPE html><html><head><title>Sede</title><style>p {color: red}</style></head><body>

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from clara.adapters.breaking import FAILURES, PAUSE, Breaker
-from clara.adapters.gemini.text_model import GeminiTextModel
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.guarding import Counting, Outcome, Retries, Retrying, guarded
-from clara.conversation.ports import ModelUnavailableError, Prompt
+from clara.adapters.models.gemini.text_model import GeminiTextModel
+from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, Counting, Outcome, Retries, Retrying, guarded
+from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
 from clara_lab.stand_ins.model_server import Manner, ModelStandIn
 

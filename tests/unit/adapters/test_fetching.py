@@ -20,11 +20,9 @@ from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.adapters.fetching.addresses import AddressRefusedError, is_public, public_only
-from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
-from clara.adapters.fetching.pacing import HostPace
-from clara.adapters.fetching.retrying import back_off
-from clara.adapters.retry_after import asked_patience
+from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
+from clara.adapters.http.deadline import asked_patience
+from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 from clara_lab.stand_ins.web_server import Pace, Page, ScriptedWeb
 

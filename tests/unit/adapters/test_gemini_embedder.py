@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from clara.adapters.embedding import Pace, Patience
-from clara.adapters.gemini.embedder import GeminiEmbedder
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.adapters.guarding import Outcome, ProviderUnavailableError
+from clara.adapters.models.batches import Pace, Patience
+from clara.adapters.models.gemini.embedder import GeminiEmbedder
+from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.guards import Outcome, ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
 from clara_lab.stand_ins.model_server import ModelStandIn

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.embedding import Patience
-from clara.adapters.guarding import Outcome, ProviderUnavailableError
+from clara.adapters.models.batches import Patience
+from clara.adapters.models.guards import Outcome, ProviderUnavailableError
 from clara.bootstrap import Services
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
@@ -16,9 +16,9 @@ from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 client = pytest.importorskip(
-    "clara.adapters.gemini_legacy.client", reason="needs pip install 'clara-tramites[gemini-legacy]'", exc_type=ImportError
+    "clara.adapters.models.gemini_legacy", reason="needs pip install 'clara-tramites[gemini-legacy]'", exc_type=ImportError
 )
-embedders = pytest.importorskip("clara.adapters.gemini_legacy.embedder", exc_type=ImportError)
+embedders = pytest.importorskip("clara.adapters.models.gemini_legacy", exc_type=ImportError)
 
 KEY, MODEL, TEXTS = "test-key", "gemini-embedding-001", ["el padrón", "la tasa", "la cita"]
 ENDLESS = {"hang", "drip-headers", "drip-body"}

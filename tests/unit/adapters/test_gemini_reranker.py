@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clara.adapters.gemini.reranker import GeminiReranker
-from clara.adapters.gemini.transport import GeminiTransport
-from clara.retrieval.reranking import RerankerUnavailableError
+from clara.adapters.models.gemini.reranker import GeminiReranker
+from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.retrieval.options.rerankers import RerankerUnavailableError
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 DATA = Path(__file__).parents[2] / "data" / "gemini_wire"

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.adapters.breaking import Breaker
-from clara.adapters.gemini.text_model import GeminiTextModel
-from clara.adapters.gemini.translator import GeminiTranslator
-from clara.adapters.gemini.transport import GeminiTransport, GeminiUnavailableError
-from clara.adapters.gemini.wire import refusal_of, text_of
-from clara.adapters.guarding import Outcome
-from clara.conversation.ports import ModelUnavailableError, Prompt
-from clara.retrieval.rewriting import QueryWriterUnavailableError
+from clara.adapters.models.gemini.text_model import GeminiTextModel
+from clara.adapters.models.gemini.translator import GeminiTranslator
+from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
+from clara.adapters.models.gemini.wire import refusal_of, text_of
+from clara.adapters.models.guards import Breaker, Outcome
+from clara.answering.ports import ModelUnavailableError, Prompt
+from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
 from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from clara.adapters.guarding import (
+from clara.adapters.models.guards import (
     Allowing,
     Counting,
     Guard,

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from clara.adapters.ranking.reranker import RANKING, RERANK, Endpoint, EndpointReranker, WireFormat
+from clara.adapters.models.endpoint_reranker import RANKING, RERANK, Endpoint, EndpointReranker, WireFormat
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 

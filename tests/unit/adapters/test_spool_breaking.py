@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from tests.journeys.talking import until
 from tests.unit.adapters.spooling import OPEN, PLENTY, drained, files, numbered, process
 
-from clara.adapters.spool.frames import framed
+from clara.adapters.spool.files import framed
 from clara.adapters.spool.spool import FileSpool
 from clara.delivery.ports import SpoolUnavailableError
 

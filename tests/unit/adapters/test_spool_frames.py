@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.adapters.spool.frames import MAGIC, framed, stretches
+from clara.adapters.spool.files import MAGIC, framed, stretches
 
 RECORDS = [b"one", b"", MAGIC * 3, b"four" * 20]
 FRAMES = [framed(record) for record in RECORDS]

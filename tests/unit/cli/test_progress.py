@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.cli.running import LOG_SECONDS, paced, showing
+from clara.cli.command import LOG_SECONDS, paced, showing
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
-from clara.delivery.address import open_address, seal_address
+from clara.adapters.aes_gcm import AesGcmSealer
 from clara.delivery.message import Incoming
 from clara.delivery.ports import UnsealableError
+from clara.delivery.records import open_address, seal_address
 
 KEY, OTHER = "8f3a1c5be0d24976" * 4, "91d0b7e6a3c85f24" * 4
 INCOMING = Incoming("SM1", "whatsapp", "whatsapp:+34600000001", "whatsapp:+15555550100", "NIE")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from clara.conversation.texts import LANGUAGES, Texts
+from clara.answering.texts import LANGUAGES, Texts
 from clara.delivery.limits import Admission, Counts, Limits, admit, reached
 from clara.delivery.message import Limit
 

@@ -14,12 +14,12 @@ import pytest
 from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
-from clara.adapters.sealing.aes_gcm import AesGcmSealer
+from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.spool.spool import TOGETHER, FileSpool
-from clara.delivery.hands import Hands
+from clara.delivery.bounded_executor import Hands
+from clara.delivery.intake import HANDS, Drainer, SpoolingInbox, Timing
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import RefusedError, SpoolUnavailableError, StoreRefusesError, StoreUnavailableError
-from clara.delivery.receiving import HANDS, Drainer, SpoolingInbox, Timing
 from clara.delivery.records import read, written
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)

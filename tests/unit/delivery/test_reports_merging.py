@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clara.delivery.message import Report
-from clara.delivery.reports import ARRIVED, FAILED, MOST_RESENDS, PENDING, PROGRESS, REPORTED, Finding, Part, hopeful, merge
+from clara.delivery.status_reports import (
+    ARRIVED,
+    FAILED,
+    MOST_RESENDS,
+    PENDING,
+    PROGRESS,
+    REPORTED,
+    Finding,
+    Part,
+    hopeful,
+    merge,
+)
 
 RATE, BLOCKED, OTHER = "63018", "63024", "63003"
 # Every status, and failures with several codes: final ones, one for the rate, and without any.

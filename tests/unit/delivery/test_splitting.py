@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from clara.delivery.splitting import MOST, split, units
+from clara.delivery.message import MOST, split, units
 
 WORDS = ("trámite", "NIE", "الموعد", "签证", "👩‍👩‍👧‍👦", "🇪🇸", "e\u0301l", "https://sede.example.es/a?b=c", "9,84 €")
 

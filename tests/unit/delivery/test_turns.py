@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from clara.conversation.message import Reply, ReplyStatus
+from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.message import Case, Incoming, Outgoing, Taken
 from clara.delivery.ports import (
     LostAnswerError,
@@ -14,7 +14,7 @@ from clara.delivery.ports import (
     SupersededError,
     TemporarySendError,
 )
-from clara.delivery.turns import (
+from clara.delivery.turn_processor import (
     CLOCKS_DIFFER_SECONDS,
     LEASE_SECONDS,
     LIST_TIMES,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from clara.adapters.local.tokens import LocalTokenCounter
-from clara.ingestion.chunking import Chunk, ChunkingError, Document, Strategy, chunk, passages_of_document
+from clara.adapters.models.local import LocalTokenCounter
+from clara.ingestion.chunks import Chunk, ChunkingError, Document, Strategy, chunk, passages_of_document
 from clara.ingestion.headings import outline
-from clara.ingestion.planning import plan_changes
+from clara.ingestion.plan import plan_changes
 from clara.ingestion.ports import StoredDigests
 
 COUNTER = LocalTokenCounter()

@@ -10,11 +10,11 @@ import pytest
 
 from clara.adapters.boe.item import read_item
 from clara.adapters.boe.summary import read_summary
+from clara.data_files import DataError
 from clara.ingestion.gazette.concerns import Concern, ReasonKind, Watched, concerns, spanish_names, worth_reading
 from clara.ingestion.gazette.issues import Day, Item, ItemDocument, Reference
 from clara.ingestion.gazette.rules import read_rules
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError
 from clara.knowledge.norms import CitedFacts, NormNames, cited_by, read_norms
 from clara.settings import resources
 from clara_lab.stand_ins.recorded import recorded, recordings

@@ -7,10 +7,10 @@ from tests.unit.knowledge.law.law_samples import sample, written
 
 from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
 from clara.ingestion.radius import blast_radius, proposal
-from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
-from clara.knowledge.spanish import figures_in
+from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.spanish import figures_in
 
 NORM, PAGE = "BOE-A-2000-1", "https://sede.example.es/cita#inicio"
 MONTHS = {number: Figure(FigureKind.PERIOD, float(number), "month") for number in (1, 3, 4, 6)}

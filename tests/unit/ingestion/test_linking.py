@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.ingestion.linking import MOST_LINKS, linked, names_of
-from clara.retrieval.naming import MOST_CHARACTERS
+from clara.ingestion.links import MOST_LINKS, linked, names_of
+from clara.retrieval.names import MOST_CHARACTERS
 from clara.retrieval.passage import Passage
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from clara.adapters.local.tokens import LocalTokenCounter
-from clara.ingestion.planning import plan_changes, text_digest_of
+from clara.adapters.models.local import LocalTokenCounter
+from clara.ingestion.documents import LONGEST_ID
+from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.ingestion.programs import Reason, Skipped, Survey, Unit, in_words, passages_of_programs
-from clara.ingestion.reading import LONGEST_ID
 from clara.retrieval.passage import Passage
 
 COUNTER = LocalTokenCounter()

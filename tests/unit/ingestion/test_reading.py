@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.ingestion.chunking import Document
-from clara.ingestion.reading import DEEPEST, LONGEST_ID, MOST_FAULTS, UnreadableDocumentsError, read_documents
+from clara.ingestion.chunks import Document
+from clara.ingestion.documents import DEEPEST, LONGEST_ID, MOST_FAULTS, UnreadableDocumentsError, read_documents
 
 GOOD = b'{"id": "a", "title": "A", "text": "one"}'
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from clara.bootstrap import Services
 from clara.cli import cli
-from clara.jobs.asking import ask_batch
-from clara.jobs.batches import BatchError
+from clara.jobs.questions import ask_batch
+from clara.json_lines import BatchError
 from clara.settings import Settings
 
 DAY = date(2026, 11, 23)

@@ -1,8 +1,8 @@
 """The suite of whole answers demands only what may be said."""
 
 from clara.bootstrap.knowledge import read_knowledge
-from clara.jobs.suites.end_to_end import unanswerable
-from clara.jobs.suites.speaking import cases_of
+from clara.quality.suites.end_to_end import unanswerable
+from clara.quality.suites.journeys import cases_of
 
 
 def test_a_fact_without_a_source_cannot_be_demanded() -> None:

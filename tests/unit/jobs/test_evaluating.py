@@ -14,12 +14,11 @@ import pytest
 from unit_builders import passage_of
 
 from clara.bootstrap import Lazily, Services
-from clara.evaluation.dataset import Question
-from clara.evaluation.gate import Shortfall, read_gate
-from clara.evaluation.report import results_of
-from clara.evaluation.run import read_baseline
-from clara.jobs.evaluating import CHAIN, Choice, Evaluated, evaluate, read_evaluation, verdict, write_run
-from clara.knowledge.faults import DataError
+from clara.data_files import DataError
+from clara.quality.dataset import Question
+from clara.quality.gate import Shortfall, read_gate
+from clara.quality.release import CHAIN, Choice, Evaluated, evaluate, read_evaluation, verdict, write_run
+from clara.quality.run import read_baseline, results_of
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.settings import Settings, resources
 

@@ -8,11 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import socket
 from threading import Thread
 
-from clara.adapters.boe.transport import BoeClient, Pace
-from clara.adapters.fetching.fetcher import Bounds, PoliteFetcher
+from clara.adapters.boe.client import BoeClient, Pace
+from clara.adapters.http.fetcher import Bounds, PoliteFetcher
 from clara.ingestion.sources import SourceUnreachableError
-from clara.jobs.looking import STRIKES, giving_up, looking
-from clara.jobs.taking_in import in_the_net
+from clara.jobs.intake import STRIKES, giving_up, in_the_net, looking
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
 HOST, MANY = "127.0.0.1", 6

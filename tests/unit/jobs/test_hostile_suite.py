@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from clara.answering.message import Citation
+from clara.answering.texts import LANGUAGES
+from clara.answering.writing.frame import Written
 from clara.bootstrap import Services
-from clara.conversation.message import Citation
-from clara.conversation.texts import LANGUAGES
-from clara.conversation.writing.framing import Written
-from clara.jobs.suites.hostile import faults_of, judge
+from clara.quality.suites.hostile import faults_of, judge
 from clara.settings import Settings, resources
 from clara_lab.makers.hostile_cases import cases
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from clara.bootstrap import Services
 from clara.cli import cli
-from clara.evaluation.judged import Judged
-from clara.jobs.judging import answers_verdict, chosen_suites, judge, judge_part, suites_found, write_answers
-from clara.knowledge.faults import DataError
+from clara.data_files import DataError
+from clara.quality.answer_suites import answers_verdict, chosen_suites, judge, judge_part, suites_found, write_answers
+from clara.quality.answers import Judged
 from clara.settings import Settings, resources
 from clara_lab.makers import masking_cases as masking_making
 

@@ -8,12 +8,12 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.bootstrap import Knowledge
-from clara.jobs.knowing import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
-from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.keyword import NamedProcedures
+from clara.jobs.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
+from clara.knowledge.catalogue import Catalogue, examples_of
+from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Level, Place, Places
 from clara.knowledge.procedure import Certainty, LegalBasis, Procedure, Source
-from clara.knowledge.training import digest_of, examples_of
+from clara.knowledge.questions import digest_of
 
 TODAY = date(2026, 11, 21)
 PLACES = Places([Place("ES", Level.STATE, "España", None), Place("ES-MD", Level.COMUNIDAD, "Comunidad de Madrid", None)])

@@ -7,8 +7,7 @@ import pytest
 from clara.adapters.boe.consolidated import ConsolidatedLawError
 from clara.ingestion.gazette.issues import GazetteUnavailableError
 from clara.ingestion.sources import DocumentError, Snapshot, SourceRefusedError, SourceUnreachableError, Unchanged
-from clara.jobs.looking import in_folder, looking
-from clara.jobs.taking_in import Live
+from clara.jobs.intake import Live, in_folder, looking
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.sources import RegisteredSource, SourceKind
 

@@ -10,7 +10,7 @@ from clara.settings import child_environment
 # Each in a process of its own, because a module is loaded once.
 PROGRAM = """
 import sys
-from clara.cli.running import running
+from clara.cli.command import running
 with running():
     {work}
 print("clara.jobs.failures" in sys.modules)

@@ -8,10 +8,9 @@ from click.testing import CliRunner
 
 from clara.bootstrap import Services
 from clara.cli import cli
-from clara.jobs.batches import BatchError
-from clara.jobs.own_cases import judge_own
-from clara.jobs.own_suites import SUITES
-from clara.knowledge.faults import DataError
+from clara.data_files import DataError
+from clara.json_lines import BatchError
+from clara.quality.own_suites import SUITES, judge_own
 from clara.settings import Settings
 
 TIE = {"query": "¿cuánto cuesta el TIE?", "expected_procedures": ["tie"], "must_not_contain": []}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from clara.answering.texts import LANGUAGES
 from clara.bootstrap import Services
-from clara.conversation.texts import LANGUAGES
-from clara.jobs.suites import faithful
-from clara.jobs.suites.mutated import FIGURES
-from clara.jobs.suites.proof_cases import reply
+from clara.quality.suites import faithful
+from clara.quality.suites.mutated import FIGURES
+from clara.quality.suites.proof_cases import reply
 from clara.settings import Settings, resources
 
 ANSWERS = resources() / "eval" / "answers"

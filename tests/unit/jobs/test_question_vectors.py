@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from clara.bootstrap import Lazily, Services
-from clara.jobs.evaluating import read_evaluation
-from clara.jobs.question_vectors import FILE, MOVED, OnceEmbedder, QuestionVectors, moved
+from clara.quality.question_vectors import FILE, MOVED, OnceEmbedder, QuestionVectors, moved
+from clara.quality.release import read_evaluation
+from clara.retrieval.embedders import digest_of, read_vectors
 from clara.retrieval.ports import Role
-from clara.retrieval.remembered import digest_of, read_vectors
 from clara.settings import Settings, resources
 
 

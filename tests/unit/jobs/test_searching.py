@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from clara.bootstrap import Lazily, Services
-from clara.jobs.batches import BatchError
-from clara.jobs.searching import Asking, search, search_batch
+from clara.jobs.search import Asking, search, search_batch
+from clara.json_lines import BatchError
 from clara.retrieval.passage import Found, Query, Status
 from clara.settings import Settings
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from unit_builders import Document, edit, faults_of
 
-from clara.conversation.texts import LANGUAGES
+from clara.answering.texts import LANGUAGES
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.procedure import Certainty, Fact, FactKind, ProcedureKind
 from clara.knowledge.questions import OUTSIDE
+from clara.language.figures.figure import Figure, FigureKind
 
 PROCEDURES = {
     "arraigo", "ayuda_alquiler", "becas_educacion", "bono_social_electrico", "certificado_discapacidad", "dependencia",

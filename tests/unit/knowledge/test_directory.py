@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from unit_builders import passage_of
 
-from clara.knowledge.directory import DIRECTORY, directory
+from clara.knowledge.keyword_tier import DIRECTORY, directory
 from clara.retrieval.passage import Query, Status
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from unit_builders import Document, edit, faults_of
 
+from clara.data_files import DataError, Fault, read_schema
+from clara.data_files import day as read_day
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError, Fault, read_schema
-from clara.knowledge.faults import day as read_day
 
 FIRST = "$.sections[0].facts[0]"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.knowledge.figures import Figure, FigureKind, as_json, figure_from
+from clara.language.figures.figure import Figure, FigureKind, as_json, figure_from
 
 NUMERIC = [FigureKind.AMOUNT, FigureKind.PERCENTAGE, FigureKind.PERIOD, FigureKind.AGE, FigureKind.COUNT]
 TEXTUAL = [kind for kind in FigureKind if kind not in NUMERIC]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from unit_builders import passage_of
 
-from clara.knowledge.keyword import KEYWORD, keyword
+from clara.knowledge.keyword_tier import KEYWORD, keyword
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Query, Status

@@ -7,9 +7,9 @@ from typing import Any
 from unit_builders import fact_of
 from unit_builders import procedure_of as made_of
 
-from clara.knowledge.figures import Figure, FigureKind
 from clara.knowledge.passages import CORPUS, KEPT, passages_of
 from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, Section, Source
+from clara.language.figures.figure import Figure, FigureKind
 
 TODAY = date(2026, 11, 21)
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from unit_builders import procedure_of
 
-from clara.conversation.texts import LANGUAGES
+from clara.answering.texts import LANGUAGES
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Places
 
 NIE = procedure_of(

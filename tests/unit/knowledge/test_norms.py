@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from clara.data_files import DataError
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.faults import DataError
 from clara.knowledge.norms import CitedFacts, CitedNorm, NormNames, cited_by, read_norms, unnamed
 from clara.settings import resources
 

@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.knowledge.directory import directory
-from clara.knowledge.keyword import keyword
+from clara.knowledge.keyword_tier import directory, keyword
 from clara.knowledge.places import Level, Place, Places
-from clara.knowledge.placing import dated, holds_on, located
-from clara.knowledge.vouching import vouched
+from clara.knowledge.retriever_wrappers import dated, holds_on, located, vouched
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.passage import Found, Hit, Query, Status
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import fact_of, procedure_of
 
-from clara.knowledge.figures import FigureKind
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, Fact, FactKind
+from clara.language.figures.figure import FigureKind
 
 TODAY = date(2026, 11, 21)
 YESTERDAY, TOMORROW = TODAY - timedelta(1), TODAY + timedelta(1)

@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 from unit_builders import fact_of, procedure_of
 
+from clara.data_files import DataError
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.faults import DataError
-from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.hosts import Hosts, read_hosts
 from clara.knowledge.hotlines import Hotline, Hotlines, read_hotlines
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import Certainty, Fact, FactKind, Source
 from clara.knowledge.provenance import provenance_faults
-from clara.knowledge.sources import RegisteredSource, SourceKind, read_sources
+from clara.knowledge.sources import Hosts, RegisteredSource, SourceKind, read_hosts, read_sources
+from clara.language.figures.figure import Figure, FigureKind
 
 HOSTS = Hosts({"sede.example": "Sede", "town.example": "Ayuntamiento"}, {"cita.example": "sells appointments"})
 SEDE = Source("https://sede.example/nie", "2026-07", official=True)

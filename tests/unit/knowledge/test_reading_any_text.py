@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clara.conversation.texts import LANGUAGES
-from clara.knowledge.reading.folding import fold
-from clara.knowledge.reading.lexicon import read_lexicons
-from clara.knowledge.reading.reader import Reader
+from clara.answering.texts import LANGUAGES
+from clara.language.figures.lexicon import read_lexicons
+from clara.language.figures.reader import Reader
+from clara.language.fold import fold
 
 PIECES = st.sampled_from(
     [

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.reading.agreement import Evidence
-from clara.knowledge.reading.lexicon import read_lexicons
-from clara.knowledge.reading.reader import Reader
+from clara.language.figures.agreement import Evidence
+from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.lexicon import read_lexicons
+from clara.language.figures.reader import Reader
 
 
 @pytest.fixture(scope="module")

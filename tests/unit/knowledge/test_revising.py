@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from clara.data_files import DataError, Schema, read_schema
 from clara.knowledge.catalogue import Catalogue, fact_from, read_catalogue
-from clara.knowledge.faults import DataError, Schema, read_schema
 from clara.knowledge.procedure import Fact
-from clara.knowledge.revising import Revision, fact_digest, fact_document, revised
+from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
 
 FEE = "nie-cuantias-01"
 TEXT = "La tasa por asignación del NIE a instancia del interesado es de 10,84 € (epígrafe 5.12, cuantía de 2025)."

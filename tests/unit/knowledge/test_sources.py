@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from unit_builders import fact_of, procedure_of
 
+from clara.data_files import DataError
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.faults import DataError
 from clara.knowledge.norms import cited_by
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import LegalBasis, Source

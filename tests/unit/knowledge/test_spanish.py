@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.knowledge.spanish import figures_in
+from clara.language.figures.spanish import figures_in
 
 
 def shown(text: str) -> set[str]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.knowledge.figures import as_json, figure_from
-from clara.knowledge.spanish import figures_in
+from clara.language.figures.figure import as_json, figure_from
+from clara.language.figures.spanish import figures_in
 
 # Pieces of figures: what a hostile or unlucky text is made of.
 PIECES = st.sampled_from(

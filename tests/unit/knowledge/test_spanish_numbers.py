@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.knowledge.spanish_numbers import SERIES, numbers_in
+from clara.language.figures.spanish import SERIES, numbers_in
 
 
 @pytest.mark.parametrize(

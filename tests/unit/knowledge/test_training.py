@@ -5,10 +5,9 @@ from typing import Any
 
 from unit_builders import procedure_of
 
-from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.places import Places
-from clara.knowledge.questions import TypicalQuestion
-from clara.knowledge.training import digest_of, examples_of
+from clara.knowledge.questions import TypicalQuestion, digest_of
 
 QUESTION = TypicalQuestion("nie/plazos/es/01", "¿cuánto tarda?", "es", "nie", "plazos")
 OTHER = TypicalQuestion("tie/plazos/es/01", "¿cuándo llega?", "es", "tie", "plazos")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from clara.retrieval.memory import Computed, EmbeddingMemoryUnavailableError, Vector32
+from clara.retrieval.embedding_memory import Computed, EmbeddingMemoryUnavailableError, Vector32
 from clara.retrieval.ports import Role
 
 

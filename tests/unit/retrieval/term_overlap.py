@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara.retrieval.ports import IndexUnavailableError
-from clara.retrieval.rewriting import QueryWriterUnavailableError
 from clara.retrieval.vocabulary import Vocabulary, read_vocabulary, words
 from clara.settings import resources
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
-from clara.retrieval.adapting import (
+from clara.retrieval.options.adaptive import (
     CORRECTIVE,
     SELF_REFLECTIVE,
     Complexity,
@@ -18,11 +18,11 @@ from clara.retrieval.adapting import (
     complexity,
     recommendation,
 )
-from clara.retrieval.correcting import Enough, corrected
-from clara.retrieval.deciding import self_reflective
+from clara.retrieval.options.corrective import Enough, corrected
+from clara.retrieval.options.query_rewriting import rewrites
+from clara.retrieval.options.self_rag import self_reflective
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
-from clara.retrieval.rewriting import rewrites
 
 CODE = vocabulary_of("code")
 TRAMITES = vocabulary_of("tramites")

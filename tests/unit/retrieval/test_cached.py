@@ -9,13 +9,11 @@ from threading import Barrier
 import pytest
 from unit_builders import hit_of
 
-from clara.adapters.memory.cache import MemoryCache
-from clara.caching.events import Event
-from clara.caching.keys import Keys
-from clara.caching.ports import CacheUnavailableError
-from clara.caching.sealed import SealedCache
-from clara.caching.semantic import SemanticMemory
-from clara.retrieval.cached import ResultMemory, cached
+from clara.adapters.memory_cache import MemoryCache
+from clara.retrieval.cache.keys import Keys, SealedCache
+from clara.retrieval.cache.ports import CacheUnavailableError, Event
+from clara.retrieval.cache.results import ResultMemory, cached
+from clara.retrieval.cache.semantic import SemanticMemory
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.adapters.local.tokens import LocalTokenCounter
-from clara.retrieval.context import FIELDS, ContextBudgetError, ContextBuilder, metadata_field
-from clara.retrieval.fencing import visible
+from clara.adapters.models.local import LocalTokenCounter
+from clara.retrieval.options.context import FIELDS, ContextBudgetError, ContextBuilder, Template, metadata_field
 from clara.retrieval.passage import Hit
-from clara.retrieval.templates import Template
+from clara.retrieval.quotation import visible
 
 COUNTER = LocalTokenCounter()
 BUILDER = ContextBuilder(COUNTER)

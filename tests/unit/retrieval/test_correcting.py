@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, Writer, asking, found_of, hit, ids, vocabulary_of
 
-from clara.retrieval.correcting import ALL, HALF, QUARTER, Enough, corrected
-from clara.retrieval.merging import reciprocal_ranks, weighted_scores
+from clara.retrieval.fusion import reciprocal_ranks, weighted_scores
+from clara.retrieval.options.corrective import ALL, HALF, QUARTER, Enough, corrected
+from clara.retrieval.options.query_rewriting import Rewrite, by_writer, rewrites
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
-from clara.retrieval.rewriting import Rewrite, by_writer, rewrites
 
 CODE = vocabulary_of("code")
 NOTHING = Found(Status.NOT_FOUND, "x")

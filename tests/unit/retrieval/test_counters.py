@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.retrieval.counters import BOUNDS_MS, Histogram, Series, bucket_of, histograms, summary
+from clara.retrieval.metrics import BOUNDS_MS, Histogram, Series, bucket_of, histograms, summary
 
 
 def histogram_of(*milliseconds: float) -> Histogram:

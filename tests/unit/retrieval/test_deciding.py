@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
-from clara.retrieval.deciding import Decision, self_reflective, should_retrieve
+from clara.retrieval.options.relevance import STRICT
+from clara.retrieval.options.self_rag import Decision, self_reflective, should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
-from clara.retrieval.relevance import STRICT
 
 CODE = vocabulary_of("code")
 TRAMITES = vocabulary_of("tramites")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from clara.retrieval.embedding import AbsentEmbedder, LenientEmbedder, MaskingEmbedder, embedded, is_blank
+from clara.retrieval.embedders import AbsentEmbedder, LenientEmbedder, MaskingEmbedder, embedded, is_blank
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 
 NAN = float("nan")

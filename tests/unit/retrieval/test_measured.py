@@ -7,8 +7,7 @@ from types import MappingProxyType
 import pytest
 from unit_builders import hit_of
 
-from clara.retrieval.counters import Counters, MetricsUnavailableError, Series
-from clara.retrieval.measured import RetrievalMetrics, hand_on, measured
+from clara.retrieval.metrics import Counters, MetricsUnavailableError, RetrievalMetrics, Series, hand_on, measured
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import IndexUnavailableError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.retrieval.dict_memory import DictMemory, DigestEmbedder
 
-from clara.retrieval.memory import BATCH, Computed, EmbeddingMemoryUnavailableError, MemorisingEmbedder, key_of
+from clara.retrieval.embedding_memory import BATCH, Computed, EmbeddingMemoryUnavailableError, MemorisingEmbedder, key_of
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.retrieval.naming import LONGEST_NAME, MOST_CHARACTERS, MOST_WORDS, SHORTEST_NAME, normalised, says, spoken
+from clara.retrieval.names import LONGEST_NAME, MOST_CHARACTERS, MOST_WORDS, SHORTEST_NAME, normalised, says, spoken
 
 anything = st.text(st.characters(codec=None))
 words = st.text(st.characters(codec="utf-8", categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.retrieval.personal import holds_personal_data
+from clara.retrieval.cache.privacy import holds_personal_data
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import asking, code_passage, vocabulary_of
 
+from clara.retrieval.options.relevance import DEFAULT, E5, LENIENT, STRICT, Bounds, Relevance, grade
 from clara.retrieval.passage import Hit
-from clara.retrieval.relevance import DEFAULT, E5, LENIENT, STRICT, Bounds, Relevance, grade
 
 CODE = vocabulary_of("code")
 HIT = Hit(code_passage("auth.login", "the login of a user"), 0.0)

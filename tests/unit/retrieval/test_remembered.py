@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clara.retrieval.embedders import RememberingEmbedder, digest_of, read_vectors, write_vectors
 from clara.retrieval.ports import Role
-from clara.retrieval.remembered import RememberingEmbedder, digest_of, read_vectors, write_vectors
 
 KNOWN = {"el NIE": [0.6, 0.8], "la TIE": [1.0, 0.0]}
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of, passage_of
 
-from clara.retrieval.passage import Found, Hit, Query, Status
-from clara.retrieval.reranking import (
+from clara.retrieval.options.rerankers import (
     HeuristicReranker,
     HeuristicWeights,
     RerankerUnavailableError,
@@ -17,6 +16,7 @@ from clara.retrieval.reranking import (
     in_order,
     reranked,
 )
+from clara.retrieval.passage import Found, Hit, Query, Status
 
 QUERY = Query("¿cuánto tarda?", "clara", limit=3)
 HITS = tuple(hit_of(f"nie-plazos-0{place}", 1 - place / 10) for place in range(1, 6))

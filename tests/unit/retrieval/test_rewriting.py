@@ -5,8 +5,16 @@ from dataclasses import replace
 import pytest
 from term_overlap import TermOverlap, Writer, asking, code_passage, found_of, hit, vocabulary_of
 
+from clara.retrieval.options.query_rewriting import (
+    Rewrite,
+    by_feedback,
+    by_keywords,
+    by_kind,
+    by_vocabulary,
+    by_writer,
+    rewrites,
+)
 from clara.retrieval.passage import Found, Hit, Status
-from clara.retrieval.rewriting import Rewrite, by_feedback, by_keywords, by_kind, by_vocabulary, by_writer, rewrites
 
 CODE = vocabulary_of("code")
 TRAMITES = vocabulary_of("tramites")

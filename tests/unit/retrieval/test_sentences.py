@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.retrieval.sentences import sentence_ends
+from clara.language.sentences import sentence_ends
 
 
 def sentences(text: str) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clara.retrieval.cache.codec import UnreadableResultError, decode, encode
 from clara.retrieval.passage import Found, Hit, Passage, Status
-from clara.retrieval.serialising import UnreadableResultError, decode, encode
 
 TEXT = st.text(max_size=12)
 NUMBER = st.floats(allow_nan=False)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of, passage_of
 
-from clara.retrieval.boosting import Boosts
+from clara.retrieval.options.boosts import Boosts
 from clara.retrieval.passage import Hit, Query
 from clara.retrieval.strategies import (
     STRATEGIES,

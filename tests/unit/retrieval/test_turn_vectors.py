@@ -6,11 +6,10 @@ from threading import Event, Lock
 
 import pytest
 
-from clara.retrieval.embedding import vector_of
-from clara.retrieval.embedding_slots import LONG_TOKENS, EmbeddingSlots
+from clara.retrieval.embedders import vector_of
 from clara.retrieval.passage import Query
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
-from clara.retrieval.turn_vectors import Deadline, OutOfTimeError, TurnVectors
+from clara.retrieval.turn_vectors import LONG_TOKENS, Deadline, EmbeddingSlots, OutOfTimeError, TurnVectors
 
 PATIENCE = 200.0  # seconds that no test needs
 NONE = 0.0

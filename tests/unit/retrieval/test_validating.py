@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from unit_builders import hit_of
 
 from clara.retrieval.passage import Found, Query, Status
-from clara.retrieval.validating import FILTER_KEYS, MAX_CHARACTERS, InvalidQueryError, validate, validated
+from clara.retrieval.validation import FILTER_KEYS, MAX_CHARACTERS, InvalidQueryError, validate, validated
 
 QUERY = Query("who checks the token?", "code")
 ANY_TEXT = st.text(st.characters() | st.characters(categories=["Cs"]))  # halves of surrogate pairs, too

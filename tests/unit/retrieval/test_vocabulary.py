@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import VOCABULARIES, vocabulary_of
 
-from clara.knowledge.faults import Schema
+from clara.data_files import Schema
 from clara.retrieval.vocabulary import VocabularyError, length, lexicon, read_vocabulary, words
 
 EMPTY: dict[str, Any] = {"courtesies": {}, "stop_words": [], "expansions": [], "kinds": {}, "specifics": [], "logic": []}

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from clara.adapters.twilio.signature import TwilioSignature
+from clara.channels.twilio.signature import TwilioSignature
 from clara.delivery.message import Incoming, Report
 from clara.web.app import Edge, create_app
 

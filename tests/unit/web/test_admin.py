@@ -10,13 +10,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
-from clara.conversation.people.feedback import Rated, Satisfaction
+from clara.answering.dialogue.feedback import Rated, Satisfaction
 from clara.delivery.ports import StoreUnavailableError
-from clara.retrieval.counters import Counters, MetricsUnavailableError, Series
-from clara.retrieval.memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used
-from clara.web.admin import admin_routes
-from clara.web.admin_desk import AdminDesk
-from clara.web.bearer import Doorman
+from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used
+from clara.retrieval.metrics import Counters, MetricsUnavailableError, Series
+from clara.web.admin import AdminDesk, admin_routes
+from clara.web.auth import Doorman
 
 TOKEN = "a-token-for-tests"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from flask import Flask, Response
 
-from clara.web.bearer import MOST_ADDRESSES, ONE_MORE_EVERY_SECONDS, WRONG_AT_ONCE, Doorman, Role
+from clara.web.auth import MOST_ADDRESSES, ONE_MORE_EVERY_SECONDS, WRONG_AT_ONCE, Doorman, Role
 
 OPERATOR, READER = "operators", "readers"
 APP = Flask(__name__)

@@ -8,10 +8,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from clara.retrieval.counters import Counters, MetricsUnavailableError
-from clara.retrieval.measured import RetrievalMetrics
+from clara.retrieval.metrics import Counters, MetricsUnavailableError, RetrievalMetrics
 from clara.retrieval.passage import Found, Status
-from clara.web.bearer import Doorman
+from clara.web.auth import Doorman
 from clara.web.metrics import metrics_routes
 
 TOKEN = "a-token-for-tests"

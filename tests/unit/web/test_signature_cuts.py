@@ -26,8 +26,7 @@ from tests.unit.web.signed_forms import (
     signed,
 )
 
-from clara.adapters.twilio.cutting import load_cutter
-from clara.adapters.twilio.signature import TwilioSignature
+from clara.channels.twilio.signature import TwilioSignature, load_cutter
 
 URL = f"{PUBLIC_URL}/webhook"
 STATUS_URL = f"{PUBLIC_URL}/webhook/status?reply=12"

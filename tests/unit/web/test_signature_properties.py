@@ -30,7 +30,7 @@ from tests.unit.web.signed_forms import (
     text_of,
 )
 
-from clara.adapters.twilio.signature import TwilioSignature
+from clara.channels.twilio.signature import TwilioSignature
 
 BASE64 = f"{ascii_letters}{digits}+/"
 URL = f"{PUBLIC_URL}/webhook"

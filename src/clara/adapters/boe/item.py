@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from clara.adapters.boe.parsing import day_of, plain, read_xml
+from clara.adapters.boe.parser import day_of, plain, read_xml
 from clara.ingestion.gazette.issues import GazetteFormatError, ItemDocument, NoIssueError, Reference
 
 # The largest recorded document has 250 kB; a law of budgets, with its annexes as tables, some 10 MB.

@@ -4,11 +4,11 @@ import subprocess
 import sys
 from typing import Final
 
-from clara.adapters.documents.pdf_reading import SECONDS, UNREADABLE
+from clara.adapters.documents.pdf_process import SECONDS, UNREADABLE
 from clara.ingestion.sources import DocumentError
 
 MOST_BYTES: Final = 25_000_000
-COMMAND: Final = (sys.executable, "-m", "clara.adapters.documents.pdf_reading")
+COMMAND: Final = (sys.executable, "-m", "clara.adapters.documents.pdf_process")
 
 
 def pdf_text(content: bytes, seconds: float = SECONDS + 5.0) -> str:

@@ -8,7 +8,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import ProgrammingError
 
-from clara.adapters.postgres.engine import UnsuitableServerError, translated
+from clara.adapters.postgres.connections import UnsuitableServerError, translated
 
 # Any constant: one process migrates at a time, the others wait and find nothing to do.
 LOCK = 5_305_001

@@ -15,8 +15,7 @@ from uuid import uuid4
 
 import structlog
 
-from clara.adapters.spool.files import DAMAGED, SUFFIX, Fsync, SpoolFile, add_durably, adopt_file, make_file
-from clara.adapters.spool.frames import framed, stretches
+from clara.adapters.spool.files import DAMAGED, SUFFIX, Fsync, SpoolFile, add_durably, adopt_file, framed, make_file, stretches
 from clara.delivery.ports import SpoolFullError, SpoolUnavailableError
 
 __all__ = ["SET_ASIDE", "SUFFIX", "FileSpool"]

@@ -13,7 +13,7 @@ from typing import Final
 from clara.ingestion.gazette.issues import Item, ItemDocument, Reference
 from clara.ingestion.gazette.rules import Rules, Weighted
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.keyword import NamedProcedures
+from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.norms import CitedFacts, NormNames
 from clara.retrieval.vocabulary import words
 

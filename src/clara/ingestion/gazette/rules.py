@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from clara.knowledge.faults import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.words import Phrases
 from clara.retrieval.vocabulary import words
 

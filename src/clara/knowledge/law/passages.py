@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Final
 
 from clara.knowledge.law.norm import PREAMBLE, Norm, Provision
+from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
-from clara.retrieval.sentences import sentence_ends
 
 LAW_CORPUS: Final = "law"
 NORMATIVE, COMMON = "normativa", "comun"

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
-from clara.knowledge.law.labels import REPEALED, Label
+from clara.knowledge.law.labels import REPEALED, Label, folded
 from clara.knowledge.law.norm import PREAMBLE, Provision
-from clara.knowledge.law.ordinals import folded
 
 _RANKS: Final = ("libro", "titulo", "capitulo", "seccion", "subseccion")
 _STRUCTURE: Final = re.compile(r"(libro|t[ií]tulo|cap[ií]tulo|secci[oó]n|subsecci[oó]n)[ ]\S", re.IGNORECASE)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from clara.knowledge.law.labels import SUFFIX, annex_key, article_key, disposition_key
+from clara.knowledge.law.labels import SUFFIX, annex_key, article_key, disposition_key, ordinal
 from clara.knowledge.law.norm import Norm
-from clara.knowledge.law.ordinals import ordinal
 from clara.knowledge.procedure import Fact, LegalBasis
 
 _KINDS: Final = {

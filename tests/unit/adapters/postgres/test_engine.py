@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.adapters.postgres.engine import UnsuitableServerError, lacking, open_engine, plain_url
+from clara.adapters.postgres.connections import UnsuitableServerError, lacking, open_engine, plain_url
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from procrastinate.jobs import Job
 
+from clara.adapters.procrastinate.engine import LONGEST_SECONDS, Patience, wait_after
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended
-from clara.adapters.procrastinate.retrying import LONGEST_SECONDS, Patience, wait_after
 from clara.delivery.ports import (
     LostAnswerError,
     StoreUnavailableError,
@@ -15,7 +15,7 @@ from clara.delivery.ports import (
     TemporarySendError,
     UnsealableError,
 )
-from clara.delivery.turns import SETTLED_SECONDS, UnsettledError
+from clara.delivery.turn_processor import SETTLED_SECONDS, UnsettledError
 
 NOW = datetime(2026, 3, 29, 0, 59, 59, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.adapters.sealing.aes_gcm import NONCE_BYTES, AesGcmSealer
+from clara.adapters.aes_gcm import NONCE_BYTES, AesGcmSealer
 from clara.delivery.ports import UnsealableError
 
 KEY, OTHER = "8f3a1c5be0d24976" * 4, "91d0b7e6a3c85f24" * 4

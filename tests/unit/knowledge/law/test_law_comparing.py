@@ -3,8 +3,8 @@
 import pytest
 from tests.unit.knowledge.law.law_samples import sample, written
 
-from clara.knowledge.figures import Figure, FigureKind
-from clara.knowledge.law.comparing import compare
+from clara.knowledge.law.comparison import compare
+from clara.language.figures.figure import Figure, FigureKind
 
 EARLIER = "legislation_2026-04-25"
 

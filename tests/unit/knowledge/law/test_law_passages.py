@@ -6,7 +6,7 @@ from datetime import date
 from tests.unit.knowledge.law.law_samples import sample, written
 
 from clara.knowledge.law.passages import LARGEST, LAW_CORPUS, collection_of, passages_of_norm
-from clara.knowledge.placing import holds_on
+from clara.knowledge.retriever_wrappers import holds_on
 
 
 def test_an_article_is_found_under_its_path() -> None:

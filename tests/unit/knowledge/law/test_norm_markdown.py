@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.knowledge.law.law_samples import DATA, FRONT, sample, written
 
-from clara.knowledge.law.labels import read_label
+from clara.knowledge.law.labels import ordinal, read_label
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import UnreadableNormError, norm_as_json, norm_from_json
-from clara.knowledge.law.ordinals import ordinal
 
 SHORT = 20  # characters: "(Derogado)" and the like stand anywhere
 SAMPLES = sorted((DATA / "legislation").glob("*.md"))

@@ -1,4 +1,4 @@
--- `clara.delivery.reports.merge` for many reports at once, at most one of a part: those that take their part forward, give it
+-- `clara.delivery.status_reports.merge` for many reports at once, at most one of a part: those that take their part forward, give it
 -- its id, or say what is known. Gives the parts whose report is recorded with that; every other report is left to the merge.
 -- States are compared by their place in :progress and then by their error code, byte by byte as Python does it. A part that
 -- somebody holds is passed over: nobody may wait here for a lock, because the others' reports would wait as well.

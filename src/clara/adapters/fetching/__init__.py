@@ -1,1 +1,0 @@
-"""Fetching what a source publishes, politely and from allowed domains only."""

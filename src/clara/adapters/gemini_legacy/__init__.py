@@ -1,1 +1,0 @@
-"""Google's Gemini API through `google-generativeai`, which Google has ended. Needs the extra `gemini-legacy`."""

@@ -1,0 +1,1 @@
+"""HTTP to the outside: deadlines, public addresses only, politeness."""

@@ -1,0 +1,203 @@
+"""Fetching pages of the open net: politely, within bounds, and nowhere but where a source may lead."""
+
+import random
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import monotonic, sleep
+from typing import Final
+
+import httpx
+
+from clara import __version__
+from clara.adapters.http.addresses import AddressRefusedError, public_only
+from clara.adapters.http.deadline import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
+from clara.adapters.http.robots import Robots
+from clara.ingestion.sources import Fetched, HostOutError, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.knowledge.sources import within
+
+
+class HostPace:
+    """Gives each host its pause, by a monotonic clock; safe to share between threads. Other processes are not known of."""
+
+    def __init__(self, clock: Callable[[], float], wait: Callable[[float], None]) -> None:
+        self._clock = clock
+        self._wait = wait
+        self._lock = Lock()
+        self._free_at: dict[str, float] = {}
+
+    def take(self, host: str, pause: float) -> None:
+        """Wait until the host may be asked again, and take that turn: the next one comes `pause` seconds later."""
+        with self._lock:
+            turn = max(self._clock(), self._free_at.get(host, 0.0))
+            self._free_at[host] = turn + pause
+        if (seconds := turn - self._clock()) > 0:
+            self._wait(seconds)
+
+
+# Answers after which the same request may do better: overload, and failures of servers behind the one that answers.
+WORTH_ANOTHER_TRY: Final = frozenset({429, 500, 502, 503, 504})
+FIRST_SECONDS: Final = 1.0
+FACTOR: Final = 4.0
+# Who asks to be left alone for longer is asked by the next run.
+MOST_PATIENCE_SECONDS: Final = 60.0
+
+
+def back_off(attempt: int, chance: Callable[[], float] = random.random) -> float:
+    """Give the seconds to wait after so many failed tries: 1, 4, 16, each a fifth more or less."""
+    return FIRST_SECONDS * float(FACTOR ** (attempt - 1)) * (0.8 + 0.4 * chance())
+
+
+ROBOT: Final = "Clara"
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+MOST_REDIRECTS: Final = 5
+OK, NOT_MODIFIED, GONE = 200, 304, frozenset({404, 410})
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one page may cost: seconds of exchange in all and for one try, tries, bytes once unpacked.
+
+    Waiting for a host's turn does not count. The longest norms of the gazette take 6 MB as XML, guides as PDF twice that.
+    """
+
+    seconds: float = 60.0
+    try_seconds: float = 20.0
+    tries: int = 3
+    most_bytes: int = 25_000_000
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """A page being fetched: what is wanted, and the seconds left for it."""
+
+    wanted: Wanted
+    left: float
+
+
+class PoliteFetcher:
+    """Implements ingestion's Fetcher; safe to share between threads.
+
+    `contact` tells the owners of hosts who asks. Hosts in `inside` may have addresses that are not public, and any port:
+    for stand-ins. Redirects are followed by hand, at most five, each address checked like the first; https never falls to http.
+    """
+
+    def __init__(
+        self,
+        contact: str = "",
+        bounds: Bounds | None = None,
+        inside: Collection[str] = (),
+        *,
+        clock: Callable[[], float] = monotonic,
+        wait: Callable[[float], None] = sleep,
+        resolve: Resolve = resolved,
+    ) -> None:
+        self._bounds = bounds or Bounds()
+        self._inside = frozenset(inside)
+        self._clock = clock
+        self._wait = wait
+        self._pace = HostPace(clock, wait)
+        self._robots = Robots(ROBOT, clock)
+        agent = f"{ROBOT}/{__version__} (reads pages that official answers rest on{f'; +{contact}' if contact else ''})"
+        headers = {"User-Agent": agent, "Accept-Language": "es"}
+        self._http = bounded_client(
+            self._bounds.most_bytes, headers, resolve=public_only(self._inside, resolve), unpacking=True
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def fetch(self, wanted: Wanted) -> Fetched | Unchanged:
+        """Give what the address says now. Raises SourceUnreachableError, SourceRefusedError."""
+        known = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
+        conditions = {name: value for name, value in known.items() if value}
+        answer, url = self._followed(wanted.url, _Exchange(wanted, self._bounds.seconds), conditions)
+        if answer.status_code == NOT_MODIFIED and conditions:
+            return Unchanged(str(url))
+        if answer.status_code != OK:
+            remedy = "; look for its new address and correct data/sources.yaml" if answer.status_code in GONE else ""
+            raise SourceUnreachableError(f"{url} answered {answer.status_code}{remedy}")
+        media_type = answer.headers.get("content-type", "")
+        if media_type.partition(";")[0].strip().lower() not in wanted.media_types:
+            raise SourceRefusedError(f"{url} is of the type {media_type or 'unknown'}, not {' or '.join(wanted.media_types)}")
+        if not answer.content.strip():
+            raise SourceUnreachableError(f"{url} answered with nothing")
+        headers = answer.headers
+        return Fetched(str(url), media_type, answer.content, headers.get("etag"), headers.get("last-modified"))
+
+    def _followed(
+        self, first: str, exchange: _Exchange, conditions: Mapping[str, str], *, heed: bool = True
+    ) -> tuple[httpx.Response, httpx.URL]:
+        """Ask, and follow redirects; give the last answer with its address. `heed`: look at robots.txt before."""
+        url = self._permitted(first, None, exchange.wanted)
+        for _ in range(MOST_REDIRECTS + 1):
+            if heed:
+                self._heed(url, exchange)
+            answer = self._answer(url, exchange, conditions)
+            if answer.status_code not in REDIRECTS:
+                return answer, url
+            url = self._permitted(answer.headers.get("location", ""), url, exchange.wanted)
+        raise SourceUnreachableError(f"{first} leads on and on, more than {MOST_REDIRECTS} times")
+
+    def _permitted(self, address: str, before: httpx.URL | None, wanted: Wanted) -> httpx.URL:
+        """Give an address as it will be asked, if it may be. Raises SourceRefusedError."""
+        try:
+            # What is looked at is what is asked: read by the client itself.
+            url = before.join(address) if before is not None else httpx.URL(address)
+            host = url.raw_host.decode("ascii")
+        except (httpx.InvalidURL, ValueError) as error:
+            raise SourceRefusedError(f"{wanted.url} leads to an address that cannot be read") from error
+        if url.scheme not in {"http", "https"} or (before is not None and before.scheme == "https" and url.scheme != "https"):
+            raise SourceRefusedError(f"{wanted.url} leads to {url.scheme or 'nowhere'}:, which is not asked")
+        if not within(host, wanted.domain):
+            raise SourceRefusedError(
+                f"{wanted.url} leads to {host}, outside {wanted.domain}; if that is right, correct the registry"
+            )
+        if url.userinfo or (url.port is not None and host not in self._inside):
+            raise SourceRefusedError(f"{wanted.url} leads to a user or a port of {host}, which is not asked")
+        return url.copy_with(fragment=None)
+
+    def _heed(self, url: httpx.URL, exchange: _Exchange) -> None:
+        """Leave alone what robots.txt says, and for as long as it says. Raises SourceRefusedError, SourceUnreachableError."""
+        origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
+        rules = self._robots.of(origin, lambda address: self._followed(address, exchange, {}, heed=False)[0])
+        if not rules.allow(str(url)):
+            raise SourceRefusedError(f"robots.txt of {url.host} asks to leave {url.path} alone")
+        if rules.pause_seconds > exchange.wanted.pause_seconds:
+            pause = min(rules.pause_seconds, MOST_PATIENCE_SECONDS)
+            exchange.wanted = replace(exchange.wanted, pause_seconds=pause)
+
+    def _answer(self, url: httpx.URL, exchange: _Exchange, conditions: Mapping[str, str]) -> httpx.Response:
+        """Ask, again after a failure that may pass. Raises SourceUnreachableError, SourceRefusedError."""
+        for attempt in range(1, self._bounds.tries + 1):
+            self._pace.take(str(url.host), exchange.wanted.pause_seconds)
+            patience: float | None = None
+            try:
+                answer = self._once(url, exchange, conditions)
+            except httpx.HTTPError as error:
+                failure = f"{url} {reason_of(error)}"
+            else:
+                if answer.status_code not in WORTH_ANOTHER_TRY:
+                    return answer
+                failure = f"{url} answered {answer.status_code}"
+                patience = asked_patience(answer.headers.get("retry-after"))
+            if attempt == self._bounds.tries or exchange.left <= 0 or (patience or 0.0) > MOST_PATIENCE_SECONDS:
+                break
+            self._wait(back_off(attempt) if patience is None else patience)
+        raise HostOutError(failure, patience)
+
+    def _once(self, url: httpx.URL, exchange: _Exchange, conditions: Mapping[str, str]) -> httpx.Response:
+        began = self._clock()
+        try:
+            return self._http.get(
+                url, headers=dict(conditions), timeout=max(0.001, min(exchange.left, self._bounds.try_seconds))
+            )
+        except AnswerTooLargeError as error:
+            raise SourceRefusedError(f"{url} has more than {self._bounds.most_bytes} bytes, which is not taken") from error
+        except AddressRefusedError as error:
+            raise SourceRefusedError(str(error)) from error
+        except httpx.InvalidURL as error:  # the library reads a redirect even where it must not follow it
+            raise SourceRefusedError(f"{url} leads to an address that cannot be read") from error
+        finally:
+            exchange.left -= self._clock() - began

@@ -1,1 +1,0 @@
-"""Models that come inside their wheels: no network, no key."""

@@ -1,1 +1,0 @@
-"""What lives in the memory of one process."""

@@ -1,0 +1,1 @@
+"""Models behind the ports: bundled, served on a network, or scripted."""

@@ -1,0 +1,163 @@
+"""Talking to Gemini: one deadline, at most one more try, and every failure under one name."""
+
+from collections.abc import Callable
+from time import sleep
+from typing import Any, Final, TypeVar
+
+import httpx
+from google.genai import Client, types
+from google.genai.errors import APIError
+
+from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.adapters.models.gemini.wire import GeminiUnavailableError, refusal_of, text_of
+from clara.adapters.models.guards import Guard, Outcome, ProviderUnavailableError, Retries, Retrying
+
+# People write about violence, trafficking and suicide, and need the answer most: the filters that can be set are off. What
+# Gemini blocks all the same is an answer that is missing, and the extractive writer gives one. BLOCK_NONE is the threshold that
+# every model takes; OFF is younger.
+SAFETY: Final = tuple(
+    types.SafetySetting(category=category, threshold=types.HarmBlockThreshold.BLOCK_NONE)
+    for category in (
+        types.HarmCategory.HARM_CATEGORY_HARASSMENT,
+        types.HarmCategory.HARM_CATEGORY_HATE_SPEECH,
+        types.HarmCategory.HARM_CATEGORY_SEXUALLY_EXPLICIT,
+        types.HarmCategory.HARM_CATEGORY_DANGEROUS_CONTENT,
+    )
+)
+# A thought is paid and waited for, and a reply from evidence at hand needs none. Gemini 2.5 thinks unless it is told not to;
+# its Pro always does, for 128 tokens at least, and refuses 0. Gemini 3 has levels instead of tokens. Older models refuse both.
+_LEAST_THINKING: Final[tuple[tuple[str, types.ThinkingConfig], ...]] = (
+    ("gemini-2.5-pro", types.ThinkingConfig(thinking_budget=128)),
+    ("gemini-2.5", types.ThinkingConfig(thinking_budget=0)),
+    ("gemini-3", types.ThinkingConfig(thinking_level=types.ThinkingLevel.LOW)),
+)
+# Google advises against any temperature but its own from Gemini 3 on: others may make it repeat itself without end.
+_OWN_TEMPERATURE: Final = "gemini-3"
+
+
+def generation_config(model: str, instruction: str, max_tokens: int | None, **more: Any) -> types.GenerateContentConfig:  # noqa: ANN401
+    """Give the configuration of a generation; None leaves its length to the model, and `more` are other fields of it."""
+    thinking = next((config for family, config in _LEAST_THINKING if model.startswith(family)), None)
+    return types.GenerateContentConfig(
+        system_instruction=sendable(instruction),
+        temperature=None if model.startswith(_OWN_TEMPERATURE) else 0.0,
+        max_output_tokens=max_tokens,
+        candidate_count=1,
+        thinking_config=thinking,
+        safety_settings=list(SAFETY),
+        automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        **more,
+    )
+
+
+def sendable(text: str) -> str:
+    """Turn lone surrogates, which cannot be sent, into "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+__all__ = ["MAX_ANSWER_BYTES", "PUBLIC_URL", "GeminiTransport", "GeminiUnavailableError"]
+
+PUBLIC_URL = "https://generativelanguage.googleapis.com/"
+# The version that takes system instructions and response schemas; v1 has refused both (googleapis/js-genai issue 1746).
+API_VERSION = "v1beta"
+# A batch of 100 vectors of 3,072 dimensions, the largest answer that is asked for, takes about 4 MB as JSON.
+MAX_ANSWER_BYTES = 8_000_000
+
+Answer = TypeVar("Answer")
+
+
+class GeminiTransport:
+    """The SDK's client under a deadline, in seconds, for each thing asked; safe to share between threads.
+
+    `base_url` replaces Google's address, for a stand-in or a gateway. `guard` is put around every call; without one, a call is
+    tried once more after a short wait, for which `wait` sleeps.
+    """
+
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        deadline_seconds: float,
+        base_url: str = PUBLIC_URL,
+        wait: Callable[[float], None] = sleep,
+        guard: Guard | None = None,
+    ) -> None:
+        self._http = bounded_client(MAX_ANSWER_BYTES)
+        # Without retry options the SDK tries once. Address, version and `vertexai` are given so that no environment decides.
+        options = types.HttpOptions(base_url=base_url, api_version=API_VERSION, httpx_client=self._http)
+        self._client = Client(api_key=api_key, vertexai=False, http_options=options)
+        self._deadline_seconds = deadline_seconds
+        self._guard = guard or Retrying(Retries(), wait)
+
+    def generate(
+        self,
+        model: str,
+        contents: str | types.Content,
+        config: types.GenerateContentConfig,
+        read: Callable[[str], Answer],
+        seconds: float | None = None,
+    ) -> Answer:
+        """Give what `read` makes of the text of the one finished candidate, without thoughts. Raises GeminiUnavailableError.
+
+        `read` raises GeminiUnavailableError too, inside the guard: an answer that nobody can use counts as a failure.
+        `seconds` shortens the transport's deadline.
+        """
+        return self.generated(model, contents, config, lambda body: read(text_of(body)), seconds)
+
+    def generated(
+        self,
+        model: str,
+        contents: str | types.Content,
+        config: types.GenerateContentConfig,
+        read: Callable[[str], Answer],
+        seconds: float | None = None,
+    ) -> Answer:
+        """Give what `read` makes of the whole answer, as `generate` does of its text. Raises GeminiUnavailableError."""
+
+        def call(client: Client, options: types.HttpOptions) -> Answer:
+            # The SDK's own reading of an answer warns, through a filter of the whole process, about every enum it is too
+            # old for; the answer is read here instead.
+            asked = config.model_copy(update={"http_options": options, "should_return_http_response": True})
+            response = client.models.generate_content(model=model, contents=contents, config=asked)
+            body = response.sdk_http_response.body if response.sdk_http_response else None
+            return read(body or "")
+
+        return self.ask(call, seconds)
+
+    def ask(self, call: Callable[[Client, types.HttpOptions], Answer], seconds: float | None = None) -> Answer:
+        """Call the SDK, inside the guard, with options that hold the time left; `seconds` shortens the deadline.
+
+        What `call` makes of the answer is best checked inside it: a GeminiUnavailableError raised there counts as a failure
+        of the provider. Raises GeminiUnavailableError.
+        """
+        given = self._deadline_seconds if seconds is None else min(seconds, self._deadline_seconds)
+        try:
+            return self._guard(lambda left: self._once(call, left), given)
+        except GeminiUnavailableError:
+            raise
+        except ProviderUnavailableError as error:
+            raise GeminiUnavailableError(str(error), error.retry_seconds, error.outcome) from error
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def _once(self, call: Callable[[Client, types.HttpOptions], Answer], seconds: float) -> Answer:
+        if seconds <= 0:
+            raise GeminiUnavailableError("was not asked: no time was left", None, Outcome.DECLINED)
+        # To the SDK, 0 milliseconds mean no timeout at all.
+        milliseconds = max(1, int(seconds * 1000))
+        try:
+            return call(self._client, types.HttpOptions(timeout=milliseconds))
+        except APIError as error:
+            # Not "from error": its text is the whole answer, which may repeat what was asked, and a log would show it.
+            raise refusal_of(error.code, error.status, error.details, _retry_after(error)) from None
+        except httpx.HTTPError as error:
+            raise GeminiUnavailableError(reason_of(error)) from error
+        except (ValueError, RecursionError) as error:  # a body of an error that is no text, no JSON, or nested too deeply
+            raise GeminiUnavailableError("answered with something else than JSON") from error
+
+
+def _retry_after(error: APIError) -> str:
+    """Give the header Retry-After of a refusal, empty without one: gateways say it there."""
+    return error.response.headers.get("Retry-After", "") if isinstance(error.response, httpx.Response) else ""

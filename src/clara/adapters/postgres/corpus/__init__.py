@@ -1,0 +1,1 @@
+"""Corpora on PostgreSQL: passages, their vectors, the hybrid index."""

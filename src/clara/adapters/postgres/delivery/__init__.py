@@ -1,0 +1,1 @@
+"""Messages on PostgreSQL: inbox, turns, outbox, reports, limits."""

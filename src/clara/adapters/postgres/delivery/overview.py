@@ -1,0 +1,90 @@
+"""What an operator sees of the messages on their way."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import Engine, text
+
+from clara.adapters.postgres.delivery.turn_store import outages
+
+# Whatever is not answered still has its address, and the index of addresses holds little more than the last day.
+STATUS: Final = text("""
+with unanswered as (
+    select created_at from inbox
+    where (address is not null or sender is not null) and over_limit is null
+        and not exists (select from outbox where inbox_id = inbox.id)
+)
+select
+    (select count(*) from unanswered) as unanswered,
+    (select coalesce(max(extract(epoch from now() - created_at)), 0)::float from unanswered) as unanswered_for,
+    (select count(*) from outbox where status = 'pending') as unsent,
+    (select count(*) from outbox where status = 'pending' and attempted_at is not null) as uncertain,
+    (select count(*) from outbox
+        where status in ('failed', 'undelivered') and updated_at > now() - interval '1 day') as refused,
+    (select count(*) from inbox where over_limit is not null and created_at > now() - interval '1 day') as over_limit,
+    (select count(*) from inbox where set_aside_at is not null and looked_at is null) as set_aside
+""")
+ASIDE: Final = text("""
+select inbox.id, set_aside_at, tries, body, turns.status,
+    (select string_agg(distinct status, ', ') from outbox where inbox_id = inbox.id) as delivery
+from inbox left join turns on turns.inbox_id = inbox.id
+where set_aside_at is not null and looked_at is null order by set_aside_at
+""")
+LOOKED_AT: Final = text("update inbox set looked_at = now() where id = :id and set_aside_at is not null and looked_at is null")
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStatus:
+    """Messages on their way. `unanswered_for` is the age of the oldest without a reply, in seconds.
+
+    `refused` and `over_limit` are those of the last 24 hours; `uncertain` are the unsent ones that may be on their way.
+    """
+
+    unanswered: int
+    unanswered_for: float
+    unsent: int
+    uncertain: int
+    refused: int
+    over_limit: int
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A message that broke its worker: how it was answered after all, and what became of the reply; None: nothing yet."""
+
+    inbox_id: int
+    since: datetime
+    tries: int
+    text: str | None
+    answered: str | None
+    delivery: str | None
+
+
+class PostgresOverview:
+    """Reads how delivery stands. Raises StoreUnavailableError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def status(self) -> DeliveryStatus:
+        """Count what is on its way."""
+        with outages(), self._engine.connect() as connection:
+            return DeliveryStatus(**connection.execute(STATUS).mappings().one())
+
+    def set_aside(self) -> list[SetAside]:
+        """Give the messages that a person should look at, the oldest first."""
+        with outages(), self._engine.connect() as connection:
+            return [SetAside(*row) for row in connection.execute(ASIDE)]
+
+    def looked_at(self, inbox_id: int) -> bool:
+        """Record that a person has looked at it; False when there was no such message."""
+        with outages(), self._engine.begin() as connection:
+            return bool(connection.execute(LOOKED_AT, {"id": inbox_id}).rowcount)
+
+
+def ask(engine: Engine) -> None:
+    """Ask the database for nothing, to see whether it answers. Raises StoreUnavailableError."""
+    with outages(), engine.connect() as connection:
+        connection.execute(text("select 1"))

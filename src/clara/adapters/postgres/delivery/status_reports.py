@@ -1,0 +1,149 @@
+"""Recording what the channel says became of a reply: one statement for all that come at once, a lock for the strange ones."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Final
+
+import structlog
+from sqlalchemy import Connection, Engine, Row, and_, bindparam, func, or_, select, update
+
+from clara.adapters.postgres.corpus.index import storable
+from clara.adapters.postgres.delivery.inbox import Schedule, refusals
+from clara.adapters.postgres.delivery.turn_store import lock_of
+from clara.adapters.postgres.schema import inbox, outbox
+from clara.adapters.postgres.statements import AtOnce
+from clara.delivery.message import Report
+from clara.delivery.ports import RefusedError
+from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
+from clara.delivery.turn_processor import WINDOW_SECONDS
+
+LARGEST_NUMBER: Final = 2**63 - 1
+log = structlog.get_logger()
+
+HELD: Final = (
+    select(
+        outbox,
+        inbox.c.pseudonym,
+        and_(
+            func.extract("epoch", func.clock_timestamp() - inbox.c.received_at) < WINDOW_SECONDS,
+            # Nothing can be sent again to who was erased, once the receipt was out and the address gone.
+            or_(inbox.c.pseudonym != "", inbox.c.address.is_not(None), inbox.c.sender.is_not(None)),
+        ).label("timely"),
+    )
+    .join(inbox, inbox.c.id == outbox.c.inbox_id)
+    .where(outbox.c.id == bindparam("number"))
+    .with_for_update(of=outbox)
+)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A report that waits to be recorded with others."""
+
+    report: Report
+    tried: bool = False
+    recorded: bool = False
+
+
+class PostgresReports:
+    """Implements delivery's DeliveryReports. `for_the_rate` tells the codes of failures that sending again may overcome."""
+
+    def __init__(self, engine: Engine, schedule: Schedule, for_the_rate: Callable[[str | None], bool]) -> None:
+        self._engine = engine
+        self._at_once = AtOnce(engine)
+        self._schedule = schedule
+        self._for_the_rate = for_the_rate
+        self._asked: deque[_Asked] = deque()
+        self._forwarding = Lock()
+
+    def delivery(self, report: Report) -> bool:
+        """Record a report; False when there is no such reply, or the status is unknown. Raises StoreUnavailableError."""
+        if report.status not in REPORTED or not report.provider_sid or not 0 < report.outgoing_id <= LARGEST_NUMBER:
+            return False
+        code = storable(report.error_code) if report.error_code else None
+        report = replace(report, provider_sid=storable(report.provider_sid), error_code=code)
+        for_the_rate = self._for_the_rate(code)
+        try:
+            if not hopeful(report, for_the_rate=for_the_rate) and self._forward(report):
+                return True
+            with refusals(outbox.name), self._engine.begin() as connection:
+                return self._merge(connection, report, for_the_rate=for_the_rate)
+        except RefusedError:  # another part is recorded under this id
+            log.warning("delivery report of another message")
+            return False
+
+    def _forward(self, report: Report) -> bool:
+        """Record the report together with those that others are reporting just now: whoever comes first does it for all.
+
+        False: it was not recorded, and has to be looked at alone.
+        """
+        asked = _Asked(report)
+        self._asked.append(asked)
+        with self._forwarding:
+            if not asked.tried:
+                self._forward_waiting()
+        return asked.recorded
+
+    def _forward_waiting(self) -> None:
+        group = [self._asked.popleft() for _ in range(len(self._asked))]
+        for one in group:
+            one.tried = True
+        recorded = self._recorded({one.report.outgoing_id: one.report for one in group})
+        for one in group:
+            one.recorded = one.report in recorded
+
+    def _recorded(self, reports: Mapping[int, Report]) -> Collection[Report]:
+        told = {
+            "numbers": list(reports),
+            "sids": [report.provider_sid for report in reports.values()],
+            "statuses": [report.status for report in reports.values()],
+            "codes": [report.error_code for report in reports.values()],
+            "progress": list(PROGRESS),
+        }
+        try:
+            with refusals(outbox.name):
+                return {reports[row.id] for row in self._at_once.rows("forward_reports", told)}
+        except RefusedError:  # another part is recorded under one of the ids
+            return ()
+
+    def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:
+        row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
+        if row is None:
+            return False
+        before = _part(row)
+        after, finding = merge(before, report, for_the_rate=for_the_rate)
+        if finding is Finding.ANOTHER:
+            log.warning("delivery report of another message")
+            return False
+        if after != before:
+            _write(connection, row.id, after)
+        if finding is Finding.TRY_AGAIN:
+            self._schedule(connection.connection.driver_connection, row.inbox_id, lock_of(row.inbox_id, row.pseudonym))
+            log.info("reply is sent again", reason=report.error_code, attempts=after.resends)
+        return True
+
+
+def _part(row: Row[Any]) -> Part:
+    return Part(
+        status=row.status,
+        error_code=row.error_code,
+        provider_sid=row.provider_sid,
+        superseded_sids=tuple(row.superseded_sids),
+        resends=row.resends,
+        timely=row.timely,
+    )
+
+
+def _write(connection: Connection, number: int, part: Part) -> None:
+    values = {
+        "status": part.status,
+        "error_code": part.error_code,
+        "provider_sid": part.provider_sid,
+        "superseded_sids": list(part.superseded_sids),
+        "resends": part.resends,
+        "attempted_at": None,
+        "updated_at": func.now(),
+    }
+    connection.execute(update(outbox).where(outbox.c.id == number).values(values))

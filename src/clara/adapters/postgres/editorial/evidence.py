@@ -1,0 +1,116 @@
+"""Everything that was ever served, with the time during which it was: kept with each change, read to answer as then."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, func, select, text
+
+from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.editorial.schema import evidence_versions
+from clara.adapters.postgres.sql import statement
+from clara.ingestion.ports import StoreUnavailableError
+from clara.retrieval.corpus_alias import name_of
+from clara.retrieval.passage import Passage
+
+# The names whose evidence is kept: what an answer may rest on. Corpora of an operator's own are their own matter.
+EVIDENCE: Final = ("clara", "law")
+# Any constant: one transaction records evidence at a time, so that the versions of a passage follow each other.
+RECORDING: Final = 5_305_004
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A passage as it was served at a moment. `later`: it was not known yet, and this is how it was known first."""
+
+    passage: Passage
+    later: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was served of a passage at a moment, None where nothing was recorded, and whether the same is served now."""
+
+    passage: Passage | None
+    changed: bool = False
+
+
+class PostgresEvidence:
+    """Reads the versions of evidence. Every method may raise StoreUnavailableError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def since(self, name: str) -> datetime | None:
+        """Give when the first version was recorded; None when there is none."""
+        first = select(func.min(evidence_versions.c.known_from)).where(evidence_versions.c.corpus == name)
+        with outages(), self._engine.connect() as connection:
+            earliest: datetime | None = connection.scalar(first)
+        return earliest
+
+    def recorded(self, name: str) -> frozenset[str]:
+        """Give the ids of all passages that were ever served under a name."""
+        wanted = select(evidence_versions.c.passage_id).where(evidence_versions.c.corpus == name).distinct()
+        with outages(), self._engine.connect() as connection:
+            return frozenset(connection.scalars(wanted))
+
+    def as_of(self, name: str, moment: datetime) -> list[Known]:
+        """Give what was served under a name at a moment, by passage id."""
+        with outages(), self._engine.connect() as connection:
+            rows = connection.execute(statement("evidence_as_of"), {"name": name, "moment": moment}).all()
+        return [Known(passage_from(name, row.content), row.known_later) for row in rows]
+
+    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, Shown]:
+        """Give what was served of these passages at a moment, and whether it is what is served now."""
+        wanted = list(ids)
+        held = select(evidence_versions).where(evidence_versions.c.corpus == name, evidence_versions.c.passage_id.in_(wanted))
+        with outages(), self._engine.connect() as connection:
+            rows = connection.execute(held).all()
+        now = {row.passage_id: row.digest for row in rows if row.known_until is None}
+        then = {row.passage_id: row for row in rows if row.known_from <= moment < (row.known_until or NEVER)}
+        return {
+            name_: Shown(passage_from(name, row.content), changed=now.get(name_) != row.digest) if row else Shown(None)
+            for name_, row in ((one, then.get(one)) for one in wanted)
+        }
+
+
+def record_evidence(connection: Connection, physical: str, ids: Iterable[str] | None = None) -> None:
+    """Record in the caller's transaction what a corpus gives those who ask for it; nothing when nobody does.
+
+    To be called behind every change of what is served: of passages of a corpus, with the `ids` of those that were written or
+    dropped, and of which corpus stands behind a name, without them.
+    """
+    if name_of(physical) not in EVIDENCE:
+        return
+    connection.execute(text("select pg_advisory_xact_lock(:recording)"), {"recording": RECORDING})
+    told = {"physical": physical, "evidence": list(EVIDENCE), "ids": None if ids is None else list(ids)}
+    connection.execute(statement("record_evidence"), told)
+
+
+def passage_from(corpus: str, content: Mapping[str, Any]) -> Passage:
+    """Read a passage as it was recorded."""
+    return Passage(
+        id=content["id"],
+        corpus=corpus,
+        collection=content["collection"],
+        document_id=content["document_id"],
+        section=content["section"],
+        heading=tuple(content["heading"]),
+        text=content["text"],
+        language=content["language"],
+        territory=content["territory"],
+        metadata=content["metadata"],
+    )
+
+
+@contextmanager
+def outages() -> Iterator[None]:
+    """Turn the absence of the database into ingestion's own error."""
+    try:
+        with translated():
+            yield
+    except DatabaseUnavailableError as error:
+        raise StoreUnavailableError(str(error)) from error

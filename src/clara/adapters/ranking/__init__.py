@@ -1,1 +1,0 @@
-"""Cross-encoders behind an HTTP endpoint: NVIDIA NIM, vLLM, Jina, Cohere and whatever speaks like them."""

@@ -1,1 +1,0 @@
-"""Redis: a cache that several processes share."""

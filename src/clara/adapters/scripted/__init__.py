@@ -1,1 +1,0 @@
-"""Language models without a language model: for evaluations and demonstrations."""

@@ -1,1 +1,0 @@
-"""Encryption of what must not be read at rest."""

@@ -1,0 +1,152 @@
+"""Deciding the language of a message: script first, then a trained model; sticky when in doubt.
+
+The model (data/language/model.npz, made by clara_lab.training.language) knows the served languages, Arabic in Latin letters
+among them, and others that people write. Each of these is answered in a served language that its speakers may read.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from clara.answering.texts import LANGUAGES
+from clara.retrieval.vocabulary import words
+
+# The probability (0..1) of each language for what a message says.
+Guess = Callable[[str], Mapping[str, float]]
+
+DEFAULT: Final = "es"
+# With so few words the language of the conversation says more than a guess ("si" looks Romanian, "da" like anything).
+FEW_WORDS: Final = 2
+# Up to so many words may be a name and nothing else ("regularización extraordinaria 2026"), said in any language.
+SHORT: Final = 4
+# Where a guess is not likelier than all others together, the conversation's language or Spanish is as good.
+LIKELY: Final = 0.5
+# The same for few words: of 244 such messages as many were right as with .5, and "ok" and "da" are nobody's.
+SURE: Final = 0.7
+# So many characters tell a language; the model takes 1 ms for 300 of them.
+READ: Final = 600
+# So large a part of the letters in another script tells the language, whatever Latin names stand between them.
+TELLING_SHARE: Final = 0.2
+# Links, addresses, numbers and codes have no language; a digit inside a word may be a letter ("3ndi", "ch7al").
+_LINKS: Final = r"https?://\S+|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+"
+_NO_WORDS: Final = re.compile(rf"{_LINKS}|\b\d+(?:[.,/:-]\d+)*\b|\b[A-Za-z]{{0,3}}\d{{3,}}\w*|\b(?=\w*\d)[A-Z\d]{{4,}}\b")
+# Links and initials are the same in every language.
+_ALIKE: Final = re.compile(rf"{_LINKS}|\b[A-ZÑÇ]{{2,6}}(?:-\d+)?\b|\b\d\S*")
+# Unicode blocks of the scripts that decide, and of Latin letters. No language of any other letter is served.
+_BLOCKS: Final = (
+    ("a", "\u02ff", "latin"),
+    ("\u1e00", "\u1eff", "latin"),
+    ("\u0400", "\u052f", "cyrillic"),
+    ("\u0600", "\u08ff", "ar"),
+    ("\ufb50", "\ufefc", "ar"),
+    ("\u3400", "\u9fff", "zh"),
+    ("\uf900", "\ufaff", "zh"),
+)
+_UKRAINIAN: Final = frozenset("іїєґ")
+_RUSSIAN: Final = frozenset("ыэъё")
+
+
+class LanguageDetector:
+    """Names the served language of a message."""
+
+    def __init__(
+        self,
+        guess: Guess,
+        answered_in: Mapping[str, str],
+        neutral: Iterable[str] = (),
+        phrases: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        """`guess` may name languages that are not served; `answered_in` names the served one for each of them.
+
+        `neutral` are texts whose words tell nothing, such as names that everybody says in Spanish. `phrases` are what people
+        say in short messages, by language: there a word that only one language has tells it.
+        """
+        self._guess = guess
+        self._answered_in = answered_in
+        self._neutral = frozenset(word for text in neutral for word in words(text))
+        self._short = _only_in_one(phrases or {})
+
+    def detect(self, text: str, previous: str | None = None) -> str:
+        """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
+        script = by_script(_NO_WORDS.sub(" ", text))
+        if script in LANGUAGES:
+            return script
+        candidates = (
+            ("uk", "ru") if script == "cyrillic" else tuple(language for language in LANGUAGES if language not in {"uk", "ru"})
+        )
+        saying = words(_ALIKE.sub(" ", text))
+        if len(saying) <= SHORT:
+            saying = [word for word in saying if word not in self._neutral]
+        fallback = previous or ("ru" if script == "cyrillic" else DEFAULT)
+        if script not in {"latin", "cyrillic"} or (previous and len(saying) <= FEW_WORDS):
+            return self._by_words(saying, candidates) or fallback
+        # Of two languages the likelier one is better than always the same.
+        least = LIKELY if len(words(text)) > FEW_WORDS or script == "cyrillic" else SURE
+        return self._guessed(text, candidates, previous, least) or self._by_words(saying, candidates) or fallback
+
+    def _guessed(self, text: str, candidates: Collection[str], previous: str | None, least: float) -> str | None:
+        """Name the candidate in which most of what the text may be is answered, if that is more than `least` (0..1) of it.
+
+        Who goes on in a language that is not served is answered as before.
+        """
+        shares = {name: share for name, share in self._guess(said_in(text)).items() if self._answer(name) in candidates}
+        if previous in candidates and shares and max(shares, key=shares.__getitem__) not in LANGUAGES:
+            return previous
+        answers: dict[str, float] = dict.fromkeys(candidates, 0.0)
+        for name, share in shares.items():
+            answers[self._answer(name)] += share
+        best = max(answers, key=answers.__getitem__)
+        return best if answers[best] > least * sum(answers.values()) else None
+
+    def _answer(self, language: str) -> str:
+        return self._answered_in.get(language, language)
+
+    def _by_words(self, saying: Sequence[str], candidates: Collection[str]) -> str | None:
+        votes: Counter[str] = Counter()
+        for word in saying:
+            votes.update(language for language in candidates if word in self._short.get(language, ()))
+        ranked = votes.most_common(2)
+        if not ranked or (len(ranked) > 1 and ranked[0][1] == ranked[1][1]):
+            return None
+        return ranked[0][0]
+
+
+def said_in(text: str) -> str:
+    """Give what of a message has a language, from its beginning."""
+    return _NO_WORDS.sub(" ", text[: 2 * READ])[:READ]
+
+
+def _only_in_one(phrases: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
+    """Keep of each language the words that no other one has."""
+    by_language = {language: {word for text in texts for word in words(text)} for language, texts in phrases.items()}
+    shared = Counter(word for said in by_language.values() for word in said)
+    return {language: {word for word in said if shared[word] == 1} for language, said in by_language.items()}
+
+
+def by_script(text: str) -> str:
+    """Tell the script: "ar", "zh", "uk" or "ru" where it decides, else "cyrillic", "latin", "other" or "none"."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    scripts = Counter(_script_of(character) for character in plain)
+    del scripts[""]
+    if not scripts:
+        return "none"
+    # Spanish names stay in Latin letters inside other scripts ("какие льготы даёт certificado de discapacidad").
+    foreign = [
+        script for script, count in scripts.most_common() if script != "latin" and count >= TELLING_SHARE * scripts.total()
+    ]
+    main = foreign[0] if foreign else "latin"
+    if main == "cyrillic":
+        letters = set(plain)
+        if letters & _UKRAINIAN:
+            return "uk"
+        if letters & _RUSSIAN:
+            return "ru"
+    return main
+
+
+def _script_of(character: str) -> str:
+    if not character.isalpha():
+        return ""
+    return next((script for first, last, script in _BLOCKS if first <= character <= last), "other")

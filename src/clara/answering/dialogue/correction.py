@@ -1,0 +1,174 @@
+"""Corrections: "eso no es lo que pregunté", "no, me refiero a la pensión". What was refused, and what is meant instead."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from clara.answering.dialogue.follow_ups import Following, last_subject, recent
+from clara.answering.dialogue.phrasebook import Kind, Phrasebook, Word, cut
+from clara.answering.message import Past
+from clara.knowledge.keyword_tier import NamedProcedures
+from clara.retrieval.passage import Found
+from clara.retrieval.vocabulary import Lexicon, length
+
+# A correction is short; a longer message that begins with "no" tells a story of its own.
+LONGEST: Final = 30
+# "faux", "wrong", "te equivocas": so few words also begin other sentences ("wrong name on my card").
+SHORT_REFUSAL: Final = 2
+# A refusal stands at the beginning, or right behind "no" or "clara".
+LATEST: Final = 3
+# "no, la pensión": behind a bare "no" only a name is taken for what is meant, with so few words more.
+BESIDE_NAME: Final = 2
+_SIGNS: Final = " :,.;!？?¿¡-–—…，。"
+_PAUSE: Final = re.compile(r"^\s*[,.;:!…،。！，；\-–—]")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person puts right. `meant` is the new information, empty when there is none.
+
+    `asked` is what to look for now, and `apart` the procedure that was not meant, None when it was the right one.
+    """
+
+    meant: str
+    asked: str = ""
+    apart: str | None = None
+
+
+class Correcting:
+    """Recognises corrections of the last answer, and says what is asked instead."""
+
+    def __init__(self, books: Mapping[str, Phrasebook], following: Following, named: NamedProcedures) -> None:
+        self._books = books
+        self._following = following
+        self._named = named
+
+    def correct(self, question: str, past: Sequence[Past], language: str) -> Correction | None:
+        """Give the correction that a message is after these turns, or None."""
+        last = last_subject(past)
+        if last is None or (meant := self.meant(question, language)) is None:
+            return None
+        if not meant:
+            return Correction("", apart=last.document_id)
+        return self._instead(meant, past, last, language)
+
+    def meant(self, question: str, language: str) -> str | None:
+        """Give what is left of a correction without its refusal, empty when nothing is; None when it is no correction."""
+        if not 0 < length(question) <= LONGEST:
+            return None
+        tried = dict.fromkeys((language, *self._books))
+        found = (_without_refusal(question, self._books[name], self._named) for name in tried)
+        left = next((rest for rest in found if rest is not None), None)
+        if left is None:
+            return None
+        reading = self._following.read(left, language)
+        return left if reading.own or reading.asks or reading.people or Kind.SITUATION in reading.kinds else ""
+
+    def asked_before(self, past: Sequence[Past], language: str) -> Past | None:
+        """Give the newest turn that asked something: not a command, a number or a correction without a word of its own."""
+        return next((earlier for earlier in recent(past) if self._asks(earlier, language)), None)
+
+    def _asks(self, earlier: Past, language: str) -> bool:
+        return any(character.isalpha() for character in earlier.question) and self.meant(earlier.question, language) != ""
+
+    def _instead(self, meant: str, past: Sequence[Past], last: Past, language: str) -> Correction:
+        named = self._named.find(meant).keys()
+        if last.document_id is not None and not named - {last.document_id}:
+            if named:
+                return Correction(meant, meant)
+            if self._following.hangs(meant, last, language):
+                return Correction(meant, self._following.whole(meant, (), last.document_id, language))
+        asks = () if self._following.asks_of(meant, language) else self._carried(past, language)
+        return Correction(meant, f"{meant}: {' '.join(asks)}" if asks else meant, last.document_id)
+
+    def _carried(self, past: Sequence[Past], language: str) -> tuple[str, ...]:
+        before = self.asked_before(past, language)
+        return () if before is None else self._following.asks_of(before.question, before.language)
+
+
+def set_apart(found: Found, document: str | None) -> Found:
+    """Leave out the passages of the procedure that was not meant, where there are others."""
+    hits, ended = (tuple(hit for hit in part if hit.passage.document_id != document) for part in (found.hits, found.ended))
+    return replace(found, hits=hits, ended=ended) if document is not None and hits else found
+
+
+def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) -> str | None:
+    written = cut(question)
+    said = [word.text for word in written]
+    spans = book.correcting.spans(said)
+    refusal = _refusal(question, written, spans, book)
+    if refusal is not None:
+        start, end = refusal
+        before = "" if _only(said[:start], book) else _meant_after(question[: written[start].start], book)
+        after = _meant_after(question[written[end - 1].end :], book)
+        return f"{before} {after}".strip()
+    for start, end in spans[:2]:
+        kinds = _kinds(said, (start, end), book)
+        if Kind.RESTART in kinds and _only(said[:start], book):
+            return question[written[end - 1].end :].strip(" :,.")
+        if start == 0 and Kind.NEGATION in kinds and end < len(said) and _PAUSE.match(question[written[end - 1].end :]):
+            rest = _meant_after(question[written[end - 1].end :], book)
+            if length(rest) - sum(named.find(rest).values()) <= BESIDE_NAME and named.find(rest):
+                return rest
+    return None
+
+
+def _refusal(
+    question: str, written: Sequence[Word], spans: Sequence[tuple[int, int]], book: Phrasebook
+) -> tuple[int, int] | None:
+    """Give the refusal of a message: at its beginning or, in several words, at its end."""
+    said = [word.text for word in written]
+    for start, end in spans:
+        if Kind.REFUSAL not in _kinds(said, (start, end), book):
+            continue
+        if length(" ".join(said[start:end])) > SHORT_REFUSAL:
+            if start <= LATEST or (end == len(said) and end - start > LATEST):
+                return start, end
+        elif _only(said[:start], book) and _ends(question, written, spans, book, end):
+            return start, end
+    return None
+
+
+def _ends(question: str, written: Sequence[Word], spans: Sequence[tuple[int, int]], book: Phrasebook, end: int) -> bool:
+    """Whether a short refusal is a sentence of its own: nothing follows, or a pause, or what is meant."""
+    if end == len(written) or _PAUSE.match(question[written[end - 1].end :]):
+        return True
+    said = [word.text for word in written]
+    following = next((span for span in spans if span[0] == end), None)
+    return following is not None and bool(_kinds(said, following, book) & {Kind.MEANING, Kind.RESTART})
+
+
+def _meant_after(text: str, book: Phrasebook) -> str:
+    """Take off a text the words that only lead to what is meant, and further refusals."""
+    written = cut(text)
+    said = [word.text for word in written]
+    end = 0
+    for start, stop in book.correcting.spans(said):
+        if _only(said[end:start], book):
+            end = stop
+    return text[written[end - 1].end if end else 0 :].strip(_SIGNS)
+
+
+def _kinds(said: Sequence[str], span: tuple[int, int], book: Phrasebook) -> frozenset[str]:
+    return frozenset(book.correcting.entries[tuple(said[span[0] : span[1]])])
+
+
+def _only(said: Sequence[str], book: Phrasebook) -> bool:
+    """Whether some words are only "no", "perdona", "clara" and the like."""
+    for lexicon in (book.addressing, book.correcting):
+        said = _less(said, lexicon)
+    return not [word for word in said if (word,) not in book.following.entries or not _is_opener(word, book)]
+
+
+def _less(said: Sequence[str], entries: Lexicon) -> list[str]:
+    covered = {place for start, end in entries.spans(said) for place in range(start, end)}
+    return [word for place, word in enumerate(said) if place not in covered]
+
+
+def _is_opener(word: str, book: Phrasebook) -> bool:
+    return Kind.OPENER in book.following.entries[(word,)]
+
+
+# The procedures that a text may be about besides, likeliest first.
+Nearest = Callable[[str], Sequence[str]]

@@ -1,0 +1,110 @@
+"""The words with which people go on, choose, refuse and address: read from data/following, in every served language."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from clara.answering.texts import LANGUAGES
+from clara.data_files import DataError, read_languages
+from clara.retrieval.vocabulary import Lexicon, lexicon, words
+
+# Cut as `words` cuts, which see; here what was written stays.
+_WRITTEN: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+_UKRAINIAN_APOSTROPHE: Final = re.compile(r"(?<=[\u0400-\u052f])['’ʼ`](?=[\u0400-\u052f])")
+# Arabic writes "and" as a letter of the next word.
+_ARABIC_AND: Final = "\u0648"
+
+
+class Kind(StrEnum):
+    """What a phrase does in a message that may hang on what was said before."""
+
+    OPENER = "openers"
+    CONDITION = "conditions"
+    POINTER = "pointers"
+    ASK = "asks"
+    LIGHT = "light"
+    SITUATION = "situations"
+    PERSON = "people"
+    JOIN = "joins"
+    REFUSAL = "refusals"
+    MEANING = "meanings"
+    RESTART = "restarts"
+    NEGATION = "negations"
+
+
+# What a message may be made of without naming a subject of its own.
+_FOLLOWING: Final = (Kind.CONDITION, Kind.OPENER, Kind.POINTER, Kind.ASK, Kind.LIGHT, Kind.SITUATION, Kind.PERSON, Kind.JOIN)
+_CORRECTING: Final = (Kind.REFUSAL, Kind.MEANING, Kind.RESTART, Kind.NEGATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A comparable word of a text, and where it stands there."""
+
+    text: str
+    start: int
+    end: int
+
+
+def cut(text: str) -> list[Word]:
+    """Cut a text into comparable words that know their places."""
+    found = ((match, "".join(words(match[0]))) for match in _WRITTEN.finditer(text))
+    return [Word(word, match.start(), match.end()) for match, word in found if word]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrasebook:
+    """The phrases of one language. `numbers` gives the place in a list, -1 for the last one, by the word that says it."""
+
+    following: Lexicon
+    correcting: Lexicon
+    addressing: Lexicon
+    agreement: frozenset[tuple[str, ...]]
+    numbers: Mapping[str, int]
+    choosing: frozenset[str]
+
+    def apart(self, asked: Iterable[str]) -> list[str]:
+        """Take the Arabic "and" off the words it is written onto, where what remains is known."""
+        known = {key[0] for key in self.following.entries}
+        separate: list[str] = []
+        for word in asked:
+            rest = word[1:]
+            split = word.startswith(_ARABIC_AND) and (word,) not in self.following.entries and rest in known
+            separate += [_ARABIC_AND, rest] if split else [word]
+        return separate
+
+
+def read_phrasebooks(folder: Path) -> dict[str, Phrasebook]:
+    """Read `folder`/following, one file a language. Raises DataError naming every fault."""
+    documents, faults = read_languages(folder, "following", LANGUAGES)
+    if faults:
+        raise DataError(faults)
+    return {language: _phrasebook(document) for language, document in documents.items()}
+
+
+def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:
+    numbers = {_plain(word): place for place, said in enumerate(document["numbers"], 1) for word in said}
+    return Phrasebook(
+        following=_labelled(document, _FOLLOWING),
+        correcting=_labelled(document, _CORRECTING),
+        addressing=lexicon((phrase, ()) for phrase in document["addressing"]),
+        agreement=frozenset(tuple(words(phrase)) for phrase in document["agreement"]),
+        numbers={**numbers, **{_plain(word): -1 for word in document["last"]}},
+        choosing=frozenset(word for phrase in document["choosing"] for word in words(phrase)),
+    )
+
+
+def _labelled(document: Mapping[str, Any], kinds: Iterable[Kind]) -> Lexicon:
+    return lexicon((phrase, (kind,)) for kind in kinds for phrase in document[kind])
+
+
+def joined(text: str) -> str:
+    """Take the apostrophe out of Ukrainian words, which it would cut in two ("п'ять")."""
+    return _UKRAINIAN_APOSTROPHE.sub("", text)
+
+
+def _plain(phrase: str) -> str:
+    return " ".join(words(joined(phrase)))

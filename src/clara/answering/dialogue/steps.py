@@ -1,0 +1,166 @@
+"""The steps that know the conversation: choosing, commands, corrections, follow-ups. Pure; each gives a turn or a reply."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from clara.answering.dialogue.choices import Choice, Choosing
+from clara.answering.dialogue.commands import Commands
+from clara.answering.dialogue.contacts import Reaching
+from clara.answering.dialogue.correction import Correcting, Nearest
+from clara.answering.dialogue.follow_ups import Following, recent
+from clara.answering.message import Past, Reply, ReplyStatus, Turn
+from clara.answering.texts import Texts
+from clara.knowledge.keyword_tier import NamedProcedures
+from clara.knowledge.places import Place, Places
+from clara.knowledge.retriever_wrappers import madrid_today
+
+# What WhatsApp takes in one message through Twilio.
+ROOM: Final = 1_600
+# More procedures than this are no help to somebody who was just misunderstood.
+MOST_OPTIONS: Final = 4
+# A chosen procedure is asked about in the words of the earlier question, of which so many characters say enough.
+MOST_REPEATED: Final = 300
+
+HUMAN: Final = "human"
+MENU: Final = "menu"
+GREETING: Final = "greeting"
+# The commands that an option may be.
+COMMANDS: Final = frozenset({HUMAN, MENU, GREETING, "help"})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Says numbered lists of procedures, and remembers what the numbers stand for."""
+
+    texts: Texts
+    names: Mapping[str, Mapping[str, str]]
+
+    def word(self, command: str, language: str) -> str:
+        """Give what a person writes for a command."""
+        return self.texts.by_language[language].commands[command][0]
+
+    def reply(self, name: str, options: Sequence[str], language: str, status: ReplyStatus) -> Reply:
+        """Give the fixed text `name` around the numbered options."""
+        shown = [self.names[option][language] if option in self.names else self.word(option, language) for option in options]
+        listed = "\n".join(f"{number}. {name}" for number, name in enumerate(shown, 1))
+        return Reply(self.texts.say(language, name, procedures=listed), status, language, options=tuple(options))
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """What the steps of a conversation share. A message without a past, or with an old one, passes as it is."""
+
+    listing: Listing
+    commands: Commands
+    choosing: Choosing
+    correcting: Correcting
+    following: Following
+    reaching: Reaching
+    named: NamedProcedures
+    places: Places
+    nearest: Nearest
+    today: Callable[[], date] = madrid_today
+
+    def choose(self, turn: Turn) -> Turn | Reply:
+        """Take a number, "the second" or a name for one of the options of the last reply; a wrong number gets them again."""
+        choice = self.choosing.choose(turn.question, turn.past, turn.language)
+        if choice is None or not set(choice.options) <= {*self.listing.names, *COMMANDS}:
+            return turn  # what other steps offer, they understand themselves
+        if choice.option is None:
+            return self.listing.reply("choose_again", choice.options, turn.language, ReplyStatus.CLARIFIED)
+        if choice.option in COMMANDS:
+            return self._obeyed(turn, choice.option, turn.language)
+        return replace(turn, asked=self._about(choice, turn))
+
+    def obey(self, turn: Turn) -> Turn | Reply:
+        """Answer greetings, thanks, help, the menu and the wish to talk to a person."""
+        if _resolved(turn):
+            return turn
+        recognised = self.commands.recognise(turn.question, turn.language)
+        if recognised is not None:
+            return self._obeyed(turn, *recognised)
+        wished = self.commands.leading(turn.question, turn.language)
+        if wished is None or not self._only_names(wished[2]):
+            return turn
+        return self._obeyed(turn, HUMAN, wished[1])
+
+    def correct(self, turn: Turn) -> Turn | Reply:
+        """Look again after a correction, with what it says; or ask which other procedure was meant."""
+        correction = None if _resolved(turn) else self.correcting.correct(self._plain(turn), turn.past, turn.language)
+        if correction is None:
+            return turn
+        if correction.asked:
+            return replace(turn, asked=correction.asked, corrected=True, apart=correction.apart)
+        before = self.correcting.asked_before(turn.past, turn.language)
+        text = before.question if before is not None else turn.question
+        refused = {earlier.document_id for earlier in recent(turn.past)}.union(
+            *(earlier.options for earlier in recent(turn.past))
+        )
+        likely = [name for name in self.nearest(text) if name in self.listing.names and name != correction.apart]
+        others = [name for name in likely if name not in refused] or likely
+        return self.listing.reply("which_instead", others[:MOST_OPTIONS], turn.language, ReplyStatus.CLARIFIED)
+
+    def follow_up(self, turn: Turn) -> Turn:
+        """Make of a message that hangs on the last turns a question that stands alone."""
+        if turn.corrected or _resolved(turn):
+            return turn
+        plain = self._plain(turn)
+        asked = self.following.resolve(plain, turn.past, turn.language)
+        return replace(turn, asked=turn.question if asked == plain else asked)
+
+    def _plain(self, turn: Turn) -> str:
+        return self.commands.uncourteous(turn.question, turn.language)
+
+    def _obeyed(self, turn: Turn, command: str, language: str) -> Reply:
+        if turn.first_contact and command == GREETING:
+            command = MENU  # the notice of the first contact is the greeting
+        trace = {"command": command}
+        if command == MENU:
+            shown = self.listing.reply(MENU, list(self.listing.names), language, ReplyStatus.COMMAND)
+            return replace(shown, trace=trace)
+        if command == HUMAN:
+            document, place = self._matter(turn)
+            text, citations = self.reaching.ways(document, place, language, ROOM, self.today())
+            return Reply(text, ReplyStatus.COMMAND, language, citations=citations, trace=trace)
+        human = self.reaching.people(language)
+        said = self.listing.texts.say(language, command, human=human).strip()
+        return Reply(said, ReplyStatus.COMMAND, language, trace=trace)
+
+    def _matter(self, turn: Turn) -> tuple[str | None, Place | None]:
+        """Give the procedure and the place that a wish for a person is about: its own, or those spoken of."""
+        named = self.named.find(turn.question)
+        spoken_of = next((earlier.document_id for earlier in recent(turn.past) if earlier.document_id), None)
+        document = max(named, key=named.__getitem__) if named else spoken_of
+        texts = [turn.question, *(earlier.question for earlier in recent(turn.past) if earlier.document_id == document)]
+        found = (self.places.territory_of(text) for text in texts)
+        return document, next((place for place in found if place is not None), None)
+
+    def _only_names(self, text: str) -> bool:
+        """Whether the rest of a wish for a person only says for which matter and place."""
+        reading = self.following.read(text, "es")
+        return reading.own <= sum(self.named.find(text).values())
+
+    def _about(self, choice: Choice, turn: Turn) -> str:
+        """Ask about the chosen procedure what was asked before it had to be chosen; after a menu nothing was."""
+        name = self.listing.names[str(choice.option)][turn.language]
+        if choice.offered.status is ReplyStatus.COMMAND:
+            return name
+        before = self.correcting.asked_before(turn.past[_place_of(choice.offered, turn.past) :], turn.language)
+        if before is None or before.status is ReplyStatus.COMMAND:
+            return name
+        if self.named.find(before.question).keys() - {choice.option}:
+            said = " ".join(self.following.asks_of(before.question, before.language))
+        else:
+            said = before.question[:MOST_REPEATED]
+        return f"{name}: {said}" if said else name
+
+
+def _resolved(turn: Turn) -> bool:
+    """Whether an earlier step has said what is asked: "ok" that took the only option is no thanks any more."""
+    return turn.asked not in ("", turn.question)
+
+
+def _place_of(offered: Past, past: Sequence[Past]) -> int:
+    return next(place for place, earlier in enumerate(past) if earlier is offered)

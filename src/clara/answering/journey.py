@@ -1,0 +1,297 @@
+"""One message, from what a person wrote to the reply: the steps, in order.
+
+Each step either adds to the turn or ends the journey with a reply. No step calls the next.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Final
+
+from clara.answering.detection import DEFAULT, LanguageDetector
+from clara.answering.dialogue.clarification import Clarifying
+from clara.answering.dialogue.correction import set_apart
+from clara.answering.dialogue.feedback import Feedback
+from clara.answering.dialogue.steps import Dialogue
+from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.answering.privacy.identity_data import holds_numbers
+from clara.answering.privacy.rights import Known, Rights, asks_to_forget
+from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
+from clara.answering.safety.guard import Guard
+from clara.answering.safety.scope import Scope
+from clara.answering.texts import Texts
+from clara.answering.voice_notes import Listener, shown
+from clara.answering.writing.extractive import choose as chosen
+from clara.answering.writing.frame import Writer
+from clara.knowledge.places import STATE, Places
+from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
+from clara.retrieval.turn_vectors import TurnVectors
+from clara.retrieval.validation import MAX_CHARACTERS
+
+# What WhatsApp takes in one message through Twilio.
+MAX_REPLY: Final = 1_600
+# Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked.
+MAX_QUESTION: Final = MAX_CHARACTERS
+# Passages looked at for one reply: the writer shows four, of one procedure.
+EVIDENCE: Final = 12
+
+
+class JourneyUnfinishedError(Exception):
+    """The steps ended without a reply: the last step must always give one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the steps work with. `known` gives what is kept of the person who writes; None where that cannot be read.
+
+    `vectors` gives, for each turn, what embeds for it and for how long: the time begins when the message is read, after a voice
+    note was heard. By default it is unlimited.
+    """
+
+    corpus: str
+    retrieve: Retrieve
+    texts: Texts
+    detector: LanguageDetector
+    guard: Guard
+    rights: Rights
+    feedback: Feedback
+    dialogue: Dialogue
+    scope: Scope
+    clarifying: Clarifying
+    writer: Writer
+    places: Places
+    human_contact: str | None = None
+    listener: Listener | None = None
+    known: Callable[[], Known] | None = None
+    vectors: Callable[[], TurnVectors] = TurnVectors
+
+    def human(self, language: str) -> str:
+        """Say how to reach a person."""
+        if self.human_contact:
+            return self.texts.say(language, "human_contact", contact=self.human_contact)
+        return self.texts.say(language, "human_default")
+
+    def say(self, language: str, name: str) -> str:
+        """Say a fixed text, with how to reach a person where it asks for that."""
+        return self.texts.say(language, name, human=self.human(language)).strip()
+
+
+Step = Callable[[Turn, Tools], Turn | Reply]
+
+
+def hear(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Listen to a voice note: from here on its words are what the person wrote."""
+    message = turn.message
+    if tools.listener is None or not message.recordings or (message.text or "").strip():
+        return turn
+    heard = tools.listener.listen(message)
+    if heard.trouble is not None:
+        language = turn.previous_language or DEFAULT
+        return Reply(tools.say(language, heard.trouble), ReplyStatus.UNREADABLE, language)
+    return replace(turn, message=heard.message, heard=True)
+
+
+def read(turn: Turn, tools: Tools) -> Turn:
+    """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs."""
+    text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
+    read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
+    shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
+    question = read_part[:MAX_QUESTION]
+    return replace(turn, question=question, asked=question, shortened=shortened, vectors=tools.vectors())
+
+
+def detect_language(turn: Turn, tools: Tools) -> Turn:
+    """Find the language the person writes, or keep that of the conversation."""
+    return replace(turn, language=tools.detector.detect(turn.question, turn.previous_language))
+
+
+def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer kindly what cannot be read: voice notes, pictures, messages without words."""
+    if any(character.isalnum() for character in turn.asked):
+        return turn
+    kinds = {media.split("/")[0] for media in turn.message.media_types}
+    if "audio" in kinds or (turn.message.text is None and not kinds):
+        name = "voice_note"
+    else:
+        name = "media" if kinds or not turn.question else "no_words"
+    return Reply(tools.say(turn.language, name), ReplyStatus.UNREADABLE, turn.language)
+
+
+def urgent(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer somebody who is surely in danger before anything else is looked at."""
+    return tools.guard.watch(turn, tools.rights.plainly)
+
+
+def respect_rights(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer who wants to be forgotten, to know what is kept, or to be remembered or not."""
+    return tools.rights.answer(turn, tools.known)
+
+
+def choose(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Take a number for what the last reply offered."""
+    return turn if turn.past and asks_to_forget(turn.past[0].options) else tools.dialogue.choose(turn)
+
+
+def take_feedback(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Take what is said of the last answer; what chose or corrected something is none."""
+    understood = turn.asked != turn.question
+    return turn if understood else tools.feedback.answer(turn, tools.human(turn.language))
+
+
+def obey_command(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer greetings, thanks, help, the menu and the wish to talk to a person."""
+    return tools.dialogue.obey(turn)
+
+
+def correct(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Look again where the person says that the last answer was about something else."""
+    return tools.dialogue.correct(turn)
+
+
+def follow_up(turn: Turn, tools: Tools) -> Turn:
+    """Make a question that stands alone of one that hangs on the last turns."""
+    return tools.dialogue.follow_up(turn)
+
+
+def screen(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Stay calm with insults, and take orders to the machine for what they are."""
+    return tools.scope.screen(turn, tools.say)
+
+
+def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Ask back where somebody may want to be forgotten, unless the message was understood to be something else."""
+    return tools.rights.ask(turn) if turn.asked == turn.question else turn
+
+
+def find(turn: Turn, tools: Tools) -> Turn:
+    """Look for evidence."""
+    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors))
+    return replace(turn, found=set_apart(found, turn.apart))
+
+
+def tell_apart(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Say of what was not found that it is none of Clara's matters, where that is clear."""
+    return tools.scope.tell_apart(turn, tools.say)
+
+
+def clarify(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Ask back where the answer turns on what was not said."""
+    return tools.clarifying.answer(turn)
+
+
+def write(turn: Turn, tools: Tools) -> Reply:
+    """Write the reply from the evidence, or say that there is none, or that it could not be looked for."""
+    found, language = turn.found, turn.language
+    if found is None:
+        raise JourneyUnfinishedError
+    if found.status is not Status.FOUND:
+        return _missed(found, tools, language)
+    below = _below(turn, tools, language, asks=tools.guard.asks(turn))
+    limit = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
+    notes = _notes(turn, found, tools)
+    written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
+    if not written.citations:
+        return _missed(replace(found, status=Status.NOT_FOUND), tools, language)  # nobody vouches for what was found
+    text = written.text
+    while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
+        notes.pop()  # a fact that barely fits with what limits it is worth more than a note
+    said = "\n\n".join([*notes, text])
+    trace = {**_trace(found), "writing": dict(written.trace)}
+    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
+
+
+def _missed(found: Found, tools: Tools, language: str) -> Reply:
+    """Say that there is no evidence, or that it could not be looked for."""
+    status = ReplyStatus.OUTAGE if found.status is Status.OUTAGE else ReplyStatus.NOT_FOUND
+    return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
+
+
+def _trace(found: Found) -> dict[str, Any]:
+    """Give what is kept of a search: why it found or refused, and which parts were missing."""
+    return {**found.trace, "outages": list(found.outages), "failures": list(found.failures), "relaxed": dict(found.relaxed)}
+
+
+def _notes(turn: Turn, found: Found, tools: Tools) -> list[str]:
+    """Say what an answer begins with, the least important last."""
+    remarks = {"corrected": turn.corrected, "shortened": turn.shortened, "degraded": bool(found.outages)}
+    said = [tools.texts.say(turn.language, name) for name, needed in remarks.items() if needed]
+    return [*_level(turn.asked, found.known, tools, turn.language), *said]
+
+
+def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> list[str]:
+    """Say aloud for which territory the answer holds, when the person named a place."""
+    place = tools.places.territory_of(question)
+    if place is None:
+        return []
+    held = {hit.passage.territory for hit in chosen(hits)} - {STATE}
+    level = next((code for code in tools.places.around(place.code) if code in held), None)
+    if level is None:
+        return [tools.texts.say(language, "level_state", place=place.name)]
+    return [tools.texts.say(language, "level_territory", place=tools.places.by_code[level].name)]
+
+
+STEPS: Final[tuple[Step, ...]] = (
+    hear, read, detect_language, urgent, respect_rights, choose, correct, take_feedback, refuse_unreadable, obey_command,
+    follow_up, screen, ask_about_rights, find, tell_apart, clarify, write,
+)  # fmt: skip
+
+
+def follow(turn: Turn, tools: Tools, steps: Iterable[Step] = STEPS) -> Reply:
+    """Run the steps in order; the first reply ends the journey. Adds the notice of the first contact and the timings."""
+    timings: dict[str, float] = {}
+    for step in steps:
+        started = perf_counter()
+        outcome = step(turn, tools)
+        timings[step.__name__] = (perf_counter() - started) * 1000
+        if isinstance(outcome, Reply):
+            reply = _noticed(turn, tools, outcome)
+            return replace(reply, timings_ms={**reply.timings_ms, **timings, "total": sum(timings.values())})
+        turn = outcome
+    raise JourneyUnfinishedError
+
+
+def converse(
+    message: Message,
+    tools: Tools,
+    *,
+    first_contact: bool = False,
+    previous_language: str | None = None,
+    past: Sequence[Past] = (),
+) -> Reply:
+    """Answer one message; `past` are the last turns, newest first."""
+    return follow(Turn(message, previous_language, first_contact, tuple(past)), tools)
+
+
+def _noticed(turn: Turn, tools: Tools, reply: Reply) -> Reply:
+    """Put around a reply what belongs to any: whom to call, who answers, what was heard, that numbers are not wanted.
+
+    Who is in danger reads the help first. Where there is no room, the notice goes without how to reach a person.
+    """
+    reply = tools.guard.beside(turn, reply)
+    if reply.status is ReplyStatus.URGENT:
+        text = f"{reply.text}\n\n{_first(turn, tools, reply.language)}".strip()
+        return replace(reply, text=text) if len(text) <= MAX_REPLY else reply
+    asks = tools.guard.asks(turn, reply)
+    above, below = tools.guard.above(turn, reply.language), _below(turn, tools, reply.language, asks=asks)
+    text = f"{above}{_notice(turn, tools, reply.language)}{reply.text}{below}"
+    if turn.first_contact and len(text) > MAX_REPLY:
+        text = f"{above}{tools.texts.say(reply.language, 'first_contact', human='').strip()}\n\n{reply.text}"
+    options = SAFETY_OPTIONS if asks else reply.options
+    return replace(reply, text=text, options=options, trace={**reply.trace, **tools.guard.trace(turn.alarm, asks=asks)})
+
+
+def _notice(turn: Turn, tools: Tools, language: str) -> str:
+    """Say what stands before a reply: at the first contact who answers, after a voice note how it was understood."""
+    heard = f"{tools.texts.say(language, 'voice_heard', words=shown(turn.question))}\n\n" if turn.heard else ""
+    return _first(turn, tools, language) + heard
+
+
+def _first(turn: Turn, tools: Tools, language: str) -> str:
+    return f"{tools.say(language, 'first_contact')}\n\n" if turn.first_contact else ""
+
+
+def _below(turn: Turn, tools: Tools, language: str, *, asks: bool) -> str:
+    """Ask somebody who sent identity numbers not to; ask who hints at danger, once."""
+    names = {"identity_sent": holds_numbers(turn.question), "danger_question": asks}
+    return "".join(f"\n\n{tools.say(language, name)}" for name, needed in names.items() if needed)

@@ -1,0 +1,86 @@
+"""What Clara does not do, said kindly: two steps around the search.
+
+Before it, `screen` ends messages that give orders to the machine, are indecent or hateful, and insults without a question;
+an insult around a question is taken off, and the question is answered. After it, `tell_apart` names a refusal: out of scope
+where it is clear what the question is about, else the honest "not found". It never takes an answer away.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from clara.answering.message import Reply, ReplyStatus, Turn
+from clara.answering.safety.abuse import Abuse, Kind
+from clara.retrieval.classifier import Shares
+from clara.retrieval.passage import Status
+from clara.retrieval.turn_vectors import TurnVectors
+from clara.retrieval.vocabulary import length
+
+# What each kind is answered with: the name of a fixed text, and the status of the reply.
+ANSWERS: Final = {
+    Kind.ORDERS: ("no_orders", ReplyStatus.OUT_OF_SCOPE),
+    Kind.HATE: ("boundary", ReplyStatus.CALMED),
+    Kind.INDECENT: ("boundary", ReplyStatus.CALMED),
+    Kind.INSULT: ("calm", ReplyStatus.CALMED),
+    Kind.EVERYDAY: ("out_of_scope", ReplyStatus.OUT_OF_SCOPE),
+    Kind.MEDICAL: ("out_of_scope_medical", ReplyStatus.OUT_OF_SCOPE),
+    Kind.ABROAD: ("out_of_scope_abroad", ReplyStatus.OUT_OF_SCOPE),
+}
+# An unanswered question is called out of scope when the kinds above are together at least so probable: chosen on the
+# development half of eval/answers/scope.jsonl.
+CLEAR: Final = 0.6
+# With fewer words that carry meaning than this beside it, an insult holds no question.
+QUESTION: Final = 2
+
+# The class of questions that the catalogue holds, and of those about Spanish public matters which it does not hold.
+HELD: Final = "held"
+PUBLIC: Final = "public"
+
+_KINDS: Final = frozenset(Kind)
+# Says a fixed text: language, name.
+Say = Callable[[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What tells the scope. `content` gives the words of a text that carry meaning, `shares` how probable each kind is."""
+
+    abuse: Abuse
+    shares: Shares
+    content: Callable[[str], list[str]]
+
+    def screen(self, turn: Turn, say: Say) -> Turn | Reply:
+        """End what holds no question; take insults and swearing off what is looked for."""
+        kind = self.abuse.recognise(turn.question)
+        if kind is not None and kind is not Kind.INSULT:
+            return answer(kind, turn.language, say)
+        asked = turn.asked or turn.question
+        cleaned = self.abuse.without(asked)
+        if kind is Kind.INSULT and self._said(cleaned) < QUESTION:
+            return answer(kind, turn.language, say)
+        return replace(turn, asked=cleaned if self._said(cleaned) else asked)
+
+    def tell_apart(self, turn: Turn, say: Say) -> Turn | Reply:
+        """Name the refusal of a question for which nothing was found; everything else goes on."""
+        if turn.found is None or turn.found.status is not Status.NOT_FOUND:
+            return turn
+        kind = self.abuse.recognise(turn.question) or self._clear(turn.asked or turn.question, turn.vectors or TurnVectors())
+        if kind is None:
+            return turn
+        reply = answer(kind, turn.language, say)
+        return replace(reply, tier=turn.found.tier, timings_ms=turn.found.timings_ms, trace={**reply.trace, **turn.found.trace})
+
+    def _clear(self, text: str, vectors: TurnVectors) -> Kind | None:
+        """Tell what a text is about that is clearly outside."""
+        outside = {Kind(name): share for name, share in self.shares(text, vectors).items() if name in _KINDS}
+        return max(outside, key=lambda kind: outside[kind]) if sum(outside.values()) >= CLEAR else None
+
+    def _said(self, text: str) -> int:
+        """Count the words of a text that carry meaning; Chinese has no spaces to count by."""
+        return length(" ".join(self.content(text)))
+
+
+def answer(kind: Kind, language: str, say: Say) -> Reply:
+    """Give the fixed answer to a kind; the trace holds the reason, for the counters, and no word of the message."""
+    name, status = ANSWERS[kind]
+    return Reply(say(language, name), status, language, trace={"reason": kind.value})

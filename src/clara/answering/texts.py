@@ -1,0 +1,76 @@
+"""The fixed texts, in every served language, as data."""
+
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clara.data_files import DataError, Fault, read_languages
+from clara.knowledge.hotlines import read_hotlines
+
+# The order in which languages are tried when nothing else decides.
+LANGUAGES = ("es", "en", "fr", "ar", "ro", "pt", "ca", "zh", "uk", "ru")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageTexts:
+    """The texts of one language: phrases to say, commands to understand, words that reveal it."""
+
+    direction: str
+    texts: Mapping[str, str]
+    commands: Mapping[str, tuple[str, ...]]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """The texts of all languages."""
+
+    by_language: Mapping[str, LanguageTexts]
+
+    def say(self, language: str, name: str, **values: str) -> str:
+        """Give a text with its placeholders filled."""
+        return self.by_language[language].texts[name].format(**values)
+
+    def direction(self, language: str) -> str:
+        """Give "ltr" or "rtl"."""
+        return self.by_language[language].direction
+
+
+def read_texts(folder: Path) -> Texts:
+    """Read `folder`/texts. Raises DataError naming every fault of every file."""
+    lines = read_hotlines(folder)
+    documents, faults = read_languages(folder, "texts", LANGUAGES)
+    for language, document in documents.items():
+        documents[language], lacking = lines.fill(document, f"texts/{language}.json")
+        faults += lacking
+    faults += _placeholder_faults(documents)
+    if faults:
+        raise DataError(faults)
+    return Texts({language: _texts(document) for language, document in documents.items()})
+
+
+def _texts(document: dict[str, Any]) -> LanguageTexts:
+    commands = {name: tuple(phrases) for name, phrases in document["commands"].items()}
+    return LanguageTexts(document["direction"], document["texts"], commands, tuple(document["words"]))
+
+
+def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[Fault]:
+    """Compare the placeholders of every text with the Spanish ones."""
+    faults: list[Fault] = []
+    used: dict[tuple[str, str], set[str]] = {}
+    for language, document in documents.items():
+        for name, text in document["texts"].items():
+            try:
+                used[language, name] = _placeholders(text)
+            except ValueError as error:
+                faults.append(Fault(f"texts/{language}.json", f"text '{name}'", f"{error}; write a single brace as two"))
+    for (language, name), placeholders in used.items():
+        if placeholders != used.get(("es", name), placeholders):
+            faults.append(Fault(f"texts/{language}.json", f"text '{name}'", "must have the placeholders of the Spanish one"))
+    return faults
+
+
+def _placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

@@ -1,0 +1,186 @@
+"""What the facts behind a statement allow to say: their figures, denials, names and words, each fact read once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from clara.answering.verification.polarity import STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
+from clara.answering.verification.statements import Subjects
+from clara.language.figures.agreement import Evidence
+from clara.language.figures.figure import Figure, FigureKind, figure_from
+from clara.language.figures.lexicon import SPANISH, Polarity
+from clara.language.figures.reader import Reader
+from clara.language.phrases import cut
+from clara.retrieval.passage import Passage
+from clara.retrieval.vocabulary import words
+
+# Facts kept read; the catalogue has about a thousand.
+_KEPT: Final = 4_096
+_TELLING: Final = 3
+
+
+@dataclass(frozen=True)
+class Ground:
+    """One fact, read."""
+
+    passage: Passage
+    figures: tuple[Figure, ...]
+    exact: tuple[str, ...]
+    polarity: frozenset[Polarity]
+    denials: Denials
+    bounds: frozenset[Bound]
+    procedures: frozenset[frozenset[str]]
+    bodies: frozenset[str]
+    stems: frozenset[str]
+    titles: frozenset[str]
+
+
+class Grounds:
+    """The facts behind one statement, together."""
+
+    def __init__(self, grounds: Sequence[Ground], stop: frozenset[str]) -> None:
+        self._grounds = grounds
+        self._stop = stop
+        self.passages = tuple(ground.passage for ground in grounds)
+
+    @cached_property
+    def figures(self) -> Evidence:
+        """Give the figures that may be stated."""
+        exact = [day for ground in self._grounds for day in ground.exact]
+        return Evidence((figure for ground in self._grounds for figure in ground.figures), exact)
+
+    @cached_property
+    def denials(self) -> Denials:
+        """Give what the facts deny, and what they say plainly."""
+        return together(ground.denials for ground in self._grounds)
+
+    @property
+    def bounds(self) -> frozenset[Bound]:
+        """Give the bounds that the facts name."""
+        return frozenset[Bound]().union(*(ground.bounds for ground in self._grounds))
+
+    @cached_property
+    def text(self) -> str:
+        """Give what the facts say, with their titles."""
+        return "\n".join(" ".join((*passage.heading, passage.text)) for passage in self.passages)
+
+    @property
+    def denies_anywhere(self) -> bool:
+        """Whether a fact says no in any way, so that a statement may."""
+        return any(ground.polarity for ground in self._grounds)
+
+    @property
+    def denies_everywhere(self) -> bool:
+        """Whether all facts say no plainly, so that a statement must."""
+        plain = {Polarity.NEGATION, Polarity.EXCEPTION}
+        return bool(self._grounds) and all(ground.polarity & plain for ground in self._grounds)
+
+    @property
+    def procedures(self) -> "AllowedProcedures":
+        """Give what takes out of a set of named procedures those that the facts are about or name."""
+        return AllowedProcedures(frozenset().union(*(ground.procedures for ground in self._grounds)))
+
+    @property
+    def bodies(self) -> frozenset[str]:
+        """Give the offices that the facts name."""
+        return frozenset[str]().union(*(ground.bodies for ground in self._grounds))
+
+    def support(self, claim: str) -> float | None:
+        """Give the share of a statement's words that the facts have too, None when it has too few to tell.
+
+        The words of their titles tell one procedure from another, not one fact: they count only where there are no others.
+        """
+        stems = stems_of(claim, self._stop)
+        titles = frozenset[str]().union(*(ground.titles for ground in self._grounds))
+        held = frozenset[str]().union(*(ground.stems for ground in self._grounds))
+        telling = stems - titles if len(stems - titles) >= _TELLING else stems
+        return len(telling & held) / len(telling) if len(telling) >= _TELLING else None
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedProcedures:
+    """Procedures of which a statement may speak."""
+
+    named: frozenset[frozenset[str]]
+
+    def __rsub__(self, stated: frozenset[frozenset[str]]) -> list[frozenset[str]]:
+        allowed = frozenset[str]().union(*self.named)
+        return [names for names in stated if not names & allowed]
+
+
+class Groundwork:
+    """Reads facts, each once."""
+
+    def __init__(self, reader: Reader, subjects: Subjects) -> None:
+        self._reader = reader
+        self._subjects = subjects
+        self._read: dict[tuple[str, str], Ground] = {}
+
+    def of(self, passages: Sequence[Passage]) -> Grounds:
+        """Give the grounds of a statement."""
+        return Grounds([self._ground(passage) for passage in passages], self._reader.lexicon(SPANISH).stop)
+
+    def _ground(self, passage: Passage) -> Ground:
+        key = (passage.id, passage.text)
+        if (ground := self._read.get(key)) is None:
+            if len(self._read) >= _KEPT:
+                self._read.clear()
+            ground = self._read[key] = self._reading(passage)
+        return ground
+
+    def _reading(self, passage: Passage) -> Ground:
+        lexicon = self._reader.lexicon(passage.language)
+        text = " ".join((*passage.heading, passage.text))
+        tokens = cut(passage.text)
+        sources: Sequence[Mapping[str, Any]] = passage.metadata.get("sources", ())
+        return Ground(
+            passage=passage,
+            figures=tuple(self._figures(passage)),
+            exact=tuple(str(source["seen_on"]) for source in sources if source.get("seen_on")),
+            polarity=kinds_in(tokens, lexicon),
+            denials=denials_in(tokens, lexicon),
+            bounds=bounds_in(tokens, lexicon),
+            procedures=self._subjects.procedures_in(text, passage.language) | {frozenset({passage.document_id})},
+            bodies=self._subjects.bodies_in(cut(f"{text} {' '.join(source['url'] for source in sources)}")),
+            stems=stems_of(passage.text, lexicon.stop),
+            titles=stems_of(" ".join(passage.heading), lexicon.stop),
+        )
+
+    def _figures(self, passage: Passage) -> Iterator[Figure]:
+        """Give the figures of a fact: those of its text, its values, its sources, its legal basis and its last day."""
+        metadata = passage.metadata
+        text = " . ".join((*passage.heading, passage.text))
+        yield from self._read_figures(text, passage.language)
+        for value in metadata.get("values", ()):
+            yield from self._value(figure_from(value))
+        for source in metadata.get("sources", ()):
+            yield Figure(FigureKind.URL, source["url"])
+        for basis in metadata.get("legal_basis", ()):
+            cited = self._read_figures(f"{basis['norm']} . {basis.get('provision') or ''}", SPANISH)
+            yield from (figure for figure in cited if figure.kind in {FigureKind.NORM, FigureKind.PROVISION})
+        for day in (metadata.get("valid_from"), metadata.get("valid_until")):
+            if day:
+                yield Figure(FigureKind.DATE, day)
+
+    def _value(self, figure: Figure) -> Iterator[Figure]:
+        """Give a value as this reader writes it, and the rhythm of an amount."""
+        if figure.kind in {FigureKind.NORM, FigureKind.PROVISION, FigureKind.FORM}:
+            yield from self._read_figures(str(figure.value), SPANISH)
+        yield figure
+        if figure.kind is FigureKind.AMOUNT and "/" in (figure.unit or ""):
+            yield Figure(FigureKind.PERIOD, 1.0, str(figure.unit).partition("/")[2])
+
+    def _read_figures(self, text: str, language: str) -> Iterator[Figure]:
+        """Read the figures of a fact. Facts are ours: a point in their numbers separates thousands, and nothing else."""
+        for found in self._reader.figures_in(text, language):
+            sorts: dict[tuple[object, ...], Figure] = {}
+            for reading in found.readings:
+                value = None if isinstance(reading.value, float) else reading.value
+                sorts.setdefault((reading.kind, reading.unit, value), reading)
+            yield from sorts.values()
+
+
+def stems_of(text: str, stop: frozenset[str]) -> frozenset[str]:
+    """Give the beginnings of the words of meaning."""
+    return frozenset(word[:STEM] for word in words(text) if word not in stop and not word.isdecimal())

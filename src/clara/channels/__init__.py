@@ -1,0 +1,1 @@
+"""Ways in which messages come and replies go: one folder a provider."""

@@ -1,0 +1,164 @@
+"""Commands that ask: ask, search, examples."""
+
+import json
+import sys
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clara.cli.command import FINDINGS, TODAY, day_of, read_settings, running, say, showing
+
+# How people call the policies, and their names in RAG_POLICY.
+POLICIES = {"none": "none", "self": "self_reflective", "corrective": "corrective", "adaptive": "adaptive"}
+
+
+@click.command()
+@click.argument("question", required=False)
+@click.option("--as-of", "day", type=click.DateTime(["%Y-%m-%d"]), help="Answer as at the end of this day (2026-04-25).")
+@TODAY
+@click.option("--json", "as_json", is_flag=True, help="Print status, tier, language, text, citations and timings.")
+@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query","turns"}.')
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the replies to the batch go.")
+def ask(
+    question: str | None,
+    *,
+    day: datetime | None,
+    today: datetime | None,
+    as_json: bool,
+    batch: Path | None,
+    out: Path | None,
+) -> None:
+    r"""Ask QUESTION as a person would, and print the reply; or every line of a batch.
+
+    A line of a batch is {"id", "query", "turns"}: "turns", which may be left out, are messages that the same person wrote
+    before. A line of the replies is {"id", "status", "tier", "language", "text", "citations", "timings_ms", "offers",
+    "danger", "act"}. A batch that was stopped goes on where it was.
+
+    \b
+    Example: clara ask --batch questions.jsonl --out replies.jsonl
+    """
+    if (question is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("Give either a QUESTION, or --batch FILE together with --out FILE.")
+    if batch is not None and out is not None:
+        if day is not None or as_json:
+            raise click.UsageError("--as-of and --json are for one QUESTION.")
+        _ask_batch(batch, out, day_of(today))
+        return
+    from clara.jobs.preparation import services_or_outage
+    from clara.jobs.questions import ask as put
+
+    if day is not None and today is not None:
+        raise click.UsageError("Give either --as-of DAY or --today DATE.")
+    with running():
+        if day is not None:
+            reply = _asked_as_of(str(question), day.date())
+        else:
+            with services_or_outage(read_settings(), say) as services:
+                reply = put(services, str(question), day_of(today))
+        click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
+    from clara.jobs.preparation import services_or_outage
+    from clara.jobs.questions import ask_batch
+    from clara.knowledge.retriever_wrappers import madrid_today
+
+    with running(), services_or_outage(read_settings(), say) as services, showing("asking") as progress:
+        living = services.on(today) if today else services
+        say(f"{ask_batch(living, batch, out, today or madrid_today(), progress)} replies -> {out}")
+
+
+def _asked_as_of(question: str, day: date) -> dict[str, Any]:
+    from clara.jobs.as_of import recorded_since
+    from clara.jobs.preparation import running_services
+    from clara.jobs.questions import ask_as_of
+    from clara.knowledge.retriever_wrappers import madrid_today
+
+    if day > madrid_today():
+        raise click.UsageError(f"--as-of {day} is a day to come; give one up to today.")
+    with running_services(read_settings(), say) as services:
+        since = recorded_since(services)
+        say(f"as of {day.day} {day:%B %Y}; versions are recorded from {since.day} {since:%B %Y} on")
+        if since.date() > day:
+            say("What was recorded later counts as it was recorded first, where it says that it held on that day.")
+        return ask_as_of(services, question, day)
+
+
+@click.command()
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there instead of printing it.")
+def examples(*, out: Path | None) -> None:
+    """Hold ten conversations, and print them as a page: what people wrote, and what Clara replied."""
+    from clara.jobs.examples import examples as hold
+    from clara.jobs.preparation import services_or_outage
+
+    with running(), services_or_outage(read_settings(), say) as services:
+        page = hold(services, "clara examples --out docs/answers.md")
+        if out is None:
+            click.echo(page, nl=False)
+        else:
+            out.write_text(page, "utf-8")
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("-k", "limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many passages.")
+@click.option("--corpus", default="clara", show_default=True, help="The corpus to search.")
+@click.option("--collection", "collections", multiple=True, help="Only passages of this collection; may be repeated.")
+@click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only with this metadata; may be repeated.")
+@click.option("--policy", type=click.Choice(list(POLICIES)), default="none", show_default=True, help="Whether to ask again.")
+@click.option("--exact", is_flag=True, help="Compare every vector instead of asking the approximate index.")
+@TODAY
+@click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
+@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query"}.')
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the batch's results go.")
+def search(*, query: str | None, batch: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+    """Find passages for QUERY, or for every line of a batch. Exit code 1: nothing found."""
+    from clara.jobs.preparation import services_or_outage
+    from clara.jobs.search import Asking, search_batch
+    from clara.jobs.search import search as look
+
+    if (query is None) == (batch is None) or (batch is None) != (out is None):
+        raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")
+    if chosen["policy"] != "none" and chosen["corpus"] == "clara":
+        raise click.UsageError("--policy is for a corpus of your own; RAG_POLICY sets the one of Clara's.")
+    asking = Asking(
+        **{
+            **chosen,
+            "filters": _filters(chosen["filters"]),
+            "policy": POLICIES[chosen["policy"]],
+            "today": day_of(chosen["today"]),
+        }
+    )
+    with running(), services_or_outage(read_settings(), say) as services:
+        if batch is not None and out is not None:
+            with showing("searching") as progress:
+                click.echo(f"{search_batch(services, batch, out, asking, progress)} queries -> {out}", err=True)
+            return
+        found = look(services, str(query), asking)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else _shown(found))
+        if not found["hits"]:
+            sys.exit(FINDINGS)
+
+
+def _filters(given: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    accepted: dict[str, tuple[str, ...]] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals:
+            raise click.UsageError(f"--filter {one}: write it as KEY=VALUE.")
+        accepted[key] = (*accepted.get(key, ()), value)
+    return accepted
+
+
+def _shown(found: dict[str, Any]) -> str:
+    if not found["hits"]:
+        return f"Nothing found ({found['status']}, {found['tier']})."
+    lines = [f"{found['status']} by {found['tier']}"]
+    lines += [f"held until {ended['until']}: {ended['passage_id']}" for ended in found["ended"]]
+    lines += [
+        f"\n{hit['score']:.3f}  {hit['passage_id']}  {' > '.join(hit['heading'])}\n       {hit['text']}"
+        for hit in found["hits"]
+    ]
+    return "\n".join(lines)

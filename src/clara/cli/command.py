@@ -1,0 +1,108 @@
+"""What every command does around its job: settings, services, errors that people can mend, progress."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from clara.bootstrap import Services
+    from clara.settings import Settings
+
+FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
+# Seconds between two lines of progress in a log: often enough to see that it goes on, seldom enough to be read past.
+LOG_SECONDS = 30.0
+MINUTE = 60.0
+# Characters: the longest line of progress, so that a shorter one leaves nothing of it.
+LINE = 72
+TODAY = click.option(
+    "--today",
+    metavar="DATE",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Let it be this day (2027-01-15): what holds then, of what is known.",
+)
+
+
+def day_of(moment: datetime | None) -> date | None:
+    """Give the day of a date that click has read."""
+    return moment and moment.date()
+
+
+def read_settings() -> "Settings":
+    """Read the environment."""
+    from clara.settings import load_settings
+
+    return load_settings()
+
+
+@contextmanager
+def staying(*, attached: bool) -> Iterator["Services"]:
+    """Give a process that stays its services; `attached`, it ends with its parent."""
+    from clara.jobs.children import end_with_parent
+    from clara.jobs.preparation import running_services
+
+    with running():
+        settings = read_settings()
+        settings.require_channel()
+        if attached:
+            end_with_parent()
+        with running_services(settings, say) as services:
+            yield services
+
+
+@contextmanager
+def running(also: "Callable[[], tuple[type[Exception], ...]]" = tuple) -> Iterator[None]:
+    """Turn the errors that people can mend, and those that `also` names, into one message and exit code 2."""
+    from clara.logs import configure_logs
+
+    configure_logs()
+    try:
+        yield
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except (*_mendable(), *also()) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(COULD_NOT_RUN)
+
+
+def _mendable() -> "tuple[type[Exception], ...]":
+    """Name the errors once there is one: their modules are most of Clara, and no command that goes well needs all of them."""
+    from clara.jobs.failures import MENDABLE
+
+    return MENDABLE
+
+
+@contextmanager
+def showing(what: str, clock: Callable[[], float] = monotonic) -> Iterator[Callable[[int, int], None]]:
+    """Show progress on standard error: to a person on one line, to a log a line from time to time."""
+    person = sys.stderr.isatty()
+    began = told = clock()
+
+    def report(done: int, total: int) -> None:
+        nonlocal told
+        line = f"{what} {paced(done, total, clock() - began)}"
+        if person:
+            click.echo(f"\r{line:<{LINE}}", err=True, nl=done == total)
+        elif clock() - told >= LOG_SECONDS:
+            told = clock()
+            click.echo(line, err=True)
+
+    yield report
+
+
+def paced(done: int, total: int, seconds: float) -> str:
+    """Tell how much is done, how fast it goes, and how long the rest takes so: "12/80, 4 a minute, 17 min left"."""
+    if not 0 < done < total or seconds <= 0:
+        return f"{done}/{total}"
+    rate, left = done / seconds, seconds * (total - done) / done
+    speed = f"{rate:.3g} a second" if rate >= 1 else f"{rate * 60:.3g} a minute"
+    return f"{done}/{total}, {speed}, {f'{left:.0f} s' if left < 2 * MINUTE else f'{left / MINUTE:.0f} min'} left"
+
+
+def say(message: str) -> None:
+    """Tell a person on standard error what is going on."""
+    click.echo(message, err=True)

@@ -1,0 +1,194 @@
+"""Commands about the retrieval engine: one's own corpora, their vectors, what is remembered, why an answer is so."""
+
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from clara.cli.command import FINDINGS, TODAY, day_of, read_settings, running, say, showing
+
+# The languages that are cut; held against ingestion.programs by a test.
+PROGRAMS = ["python", "javascript", "typescript", "go", "java", "rust"]
+
+
+@click.group()
+def corpus() -> None:
+    """Load documents of your own, and search them with the same engine."""
+
+
+@corpus.command()
+@click.argument("name")
+@click.option("--jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
+@click.option("--code", type=click.Path(path_type=Path), help="A folder of programs, instead of a file of documents.")
+@click.option("--language", "languages", multiple=True, type=click.Choice(PROGRAMS), help="Of --code, only this; repeatable.")
+@click.option("--profile", help="How it is searched: a name of data/profiles.json.  [default: prose; programs with --code]")
+@click.option("--chunking", type=click.Choice(["recursive", "fixed", "none"]), default="recursive", show_default=True)
+@click.option("--size", type=int, default=512, show_default=True, help="Tokens in a passage, at most.")
+@click.option("--overlap", type=int, default=50, show_default=True, help="Tokens that neighbours share, at most.")
+@click.option("-v", "--verbose", is_flag=True, help="Name every file of --code that was left out, and why.")
+def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | None, **chosen: Any) -> None:  # noqa: ANN401
+    """Make the corpus NAME hold exactly the documents of a file, or the functions and classes of a folder of programs.
+
+    Each line of a file is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not
+    change stays.
+    """
+    from clara.jobs.corpora import Cutting, Programs, load_programs
+    from clara.jobs.corpora import load as fill
+    from clara.jobs.preparation import running_services
+
+    if (jsonl is None) == (code is None) or (jsonl is not None and (chosen["languages"] or chosen["verbose"])):
+        raise click.UsageError("Give either --jsonl FILE or --code DIR; --language and -v belong to --code.")
+    cutting = Cutting(chosen["chunking"], chosen["size"], chosen["overlap"])
+    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("embedding") as progress:
+        if jsonl is not None:
+            click.echo(str(fill(services, name, jsonl, profile=profile or "prose", cutting=cutting, progress=progress)))
+        if code is not None:
+            with showing("reading") as looked:
+                source = Programs(code, chosen["languages"], looked)
+                report, survey = load_programs(
+                    services, name, source, profile=profile or "programs", cutting=cutting, progress=progress
+                )
+            click.echo("\n".join((str(report), *survey.lines(every=chosen["verbose"]))))
+
+
+@corpus.command(name="list")
+def listing() -> None:
+    """Say which corpora there are."""
+    from clara.jobs.corpora import table
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        click.echo("\n".join(table(services)))
+
+
+@corpus.command()
+@click.argument("name")
+def drop(name: str) -> None:
+    """Remove the corpus NAME with everything made for it."""
+    from clara.jobs.corpora import drop as remove
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        remove(services, name)
+        click.echo(f"{name}: dropped")
+
+
+@click.group()
+def index() -> None:
+    """Look at the search index, and change the model that it is searched by."""
+
+
+@index.command()
+@click.argument("name", default="clara")
+@click.option("--sample", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Passages asked for.")
+def recall(*, name: str, sample: int) -> None:
+    """Compare the approximate index of the corpus NAME with an exact search. Exit code 1: recall@10 is below .99."""
+    from clara.jobs.corpora import ENOUGH
+    from clara.jobs.corpora import recall as measure
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say) as services, showing("comparing") as progress:
+        measured = measure(services, name, progress, sample=sample)
+        click.echo(f"recall@10 {measured.at_10:.4f} over {measured.asked} passages of {name}")
+        if measured.at_10 < ENOUGH:
+            sys.exit(FINDINGS)
+
+
+@click.group()
+def cache() -> None:
+    """Look at what is remembered."""
+
+
+@cache.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def stats(*, as_json: bool) -> None:
+    """Say what the memory of embeddings holds and what it saved."""
+    from clara.jobs.cache_statistics import statistics, table
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        figures = statistics(services)
+        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else table(figures))
+
+
+@click.command()
+@click.argument("question", required=False)
+@click.option("--corpus", "name", default="clara", show_default=True, help="The corpus to search.")
+@click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
+@click.option("--replay", "again", is_flag=True, help="With --turn: answer its message again on the evidence of its time.")
+@click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
+@TODAY
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def explain(
+    *, question: str | None, name: str, turn: int | None, today: datetime | None, as_json: bool, **chosen: bool
+) -> None:
+    """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
+    from clara.jobs.explanation import explain as look
+    from clara.jobs.explanation import page, replay
+    from clara.jobs.preparation import services_or_outage
+
+    if (question is None) == (turn is None):
+        raise click.UsageError("Give either a QUESTION or --turn ID.")
+    if chosen["again"] and turn is None:
+        raise click.UsageError("--replay needs --turn ID.")
+    if today is not None and turn is not None:
+        raise click.UsageError("--today is for a QUESTION; a turn has the day on which it was.")
+    with running(), services_or_outage(read_settings(), say) as services:
+        if turn is not None:
+            told: dict[str, Any] = replay(services, turn, again=chosen["again"])
+        else:
+            told = look(services, str(question), name, plan=chosen["plan"], today=day_of(today))
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))
+
+
+__all__ = ["index"]
+
+MODEL = click.option("--model", "choice", required=True, type=click.Choice(["local", "gemini"]), help="Whose vectors.")
+CORPUS = click.option("--corpus", "corpora", multiple=True, help="Only this corpus; may be repeated. Otherwise all.")
+
+
+@index.command()
+@MODEL
+@CORPUS
+def build(*, choice: str, corpora: tuple[str, ...]) -> None:
+    """Embed every passage for another model while Clara goes on answering, then search by it.
+
+    Safe to stop and to repeat: it goes on where it ended. Until it has finished, nothing changes for anybody. With `gemini`,
+    the texts of the corpora go to Google now, and people's questions from then on.
+    """
+    from clara.jobs.index_change import build as fill
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say) as services, showing("embedding") as progress:
+        fill(services, choice, corpora, click.echo, progress)
+
+
+@index.command()
+@MODEL
+@CORPUS
+def use(*, choice: str, corpora: tuple[str, ...]) -> None:
+    """Search by vectors that are there already: the way back, at once. Exit code 2: some are missing."""
+    from clara.jobs.index_change import use as change
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        change(services, choice, corpora, click.echo)
+
+
+@index.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(*, as_json: bool) -> None:
+    """Say which vectors there are and which are searched. Exit code 1: some are missing that are searched."""
+    from clara.jobs.index_change import as_json as document
+    from clara.jobs.index_change import status as look
+    from clara.jobs.index_change import table
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        found = look(services)
+        click.echo(json.dumps(document(found)) if as_json else "\n".join(table(found)))
+        if any(one.lacking and one.space.served for one in found):
+            sys.exit(FINDINGS)

@@ -1,0 +1,111 @@
+"""Commands for whoever keeps Clara running: messages on their way, the record of acts, the schedule's own command."""
+
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from clara.cli.command import FINDINGS, read_settings, running, say
+
+
+@click.group()
+def audit() -> None:
+    """Look at the record of what operators did."""
+
+
+@audit.command()
+@click.option("--noted", metavar="DIGEST", default="", help="A digest that an earlier check printed: it must still be there.")
+def check(noted: str) -> None:
+    """Follow the digests of all acts. Exit code 1: one was changed or removed, or the noted digest is not there."""
+    from clara.adapters.postgres.operations.audit import PostgresAudit
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        chain = PostgresAudit(services.engine.get()).chain(noted.lower())
+        if chain.broken is not None:
+            click.echo(f"act {chain.broken} does not fit the {chain.acts} before it: it was changed, or one before it removed.")
+            sys.exit(FINDINGS)
+        click.echo(f"{chain.acts} acts, unbroken; the last is {chain.last or 'none'}, its digest {chain.head or 'none'}")
+        if noted and not chain.noted:
+            click.echo("The noted digest is not among them: acts were removed at the end, or all was written anew.")
+            sys.exit(FINDINGS)
+
+
+@click.group()
+def delivery() -> None:
+    """Look at the messages on their way."""
+
+
+@delivery.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(*, as_json: bool) -> None:
+    """Count what waits. Exit code 1: messages are overdue, or some were set aside for a person."""
+    from clara.jobs.delivery_overview import status as counted
+    from clara.jobs.delivery_overview import tell
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        found = counted(services)
+        wanting = tell(found, (lambda _line: None) if as_json else click.echo)
+        if as_json:
+            click.echo(json.dumps(found))
+        if wanting:
+            sys.exit(FINDINGS)
+
+
+@delivery.command()
+@click.option("--text", "with_text", is_flag=True, help="Print what the person wrote, too.")
+def aside(*, with_text: bool) -> None:
+    """List the messages that broke their worker twice. They were answered the simple way."""
+    from clara.jobs.delivery_overview import aside as listed
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        found = listed(services)
+        for message in found:
+            click.echo(
+                f"{message.inbox_id}  since {message.since:%Y-%m-%d %H:%M}  {message.tries} tries  "
+                f"answered: {message.answered or 'not yet'}  delivery: {message.delivery or 'none'}"
+            )
+            if with_text:
+                click.echo(f"    {message.text or '(no text)'}")
+        say("Find out why: clara explain --turn NUMBER. Then: clara delivery looked-at NUMBER" if found else "None.")
+        if found:
+            sys.exit(FINDINGS)
+
+
+@delivery.command(name="looked-at")
+@click.argument("number", type=click.IntRange(1, 2**63 - 1))
+def looked_at(number: int) -> None:
+    """Take message NUMBER off the list of `aside`."""
+    from clara.jobs.delivery_overview import looked_at as done
+    from clara.jobs.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare="schema") as services:
+        done(services, number)
+
+
+# Below whatever answers people.
+NICENESS = 10
+# Of 0 to 1,000: when memory runs out the kernel ends this process, and not the one that answers people.
+EXPENDABLE = "800"
+
+
+@click.command(hidden=True, context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.pass_context
+def scheduled(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """Run another command beside those that answer people: with less claim to the machine, ending when its parent does."""
+    from clara.jobs.children import end_with_parent
+
+    os.nice(NICENESS)
+    # Where the kernel shares out time by sessions, and this one has its own, only this counts beside the others.
+    with suppress(OSError):  # a Linux without autogroups, or no Linux
+        Path("/proc/self/autogroup").write_text(str(NICENESS))
+    with suppress(OSError):  # Linux only
+        Path("/proc/self/oom_score_adj").write_text(EXPENDABLE)
+    end_with_parent()
+    context.find_root().command.main(list(arguments), prog_name="clara")

@@ -1,0 +1,46 @@
+"""What the caches are good for: the figures behind `clara cache stats`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
+from clara.adapters.postgres.operations.metrics import PostgresMetrics
+from clara.bootstrap import Services
+from clara.retrieval.metrics import summary
+
+MEGABYTE = 1_000_000
+MINUTE_MS = 60_000
+
+
+def statistics(services: Services) -> dict[str, Any]:
+    """Give the figures of the embedding memory and of the answers that a cache knew, as JSON.
+
+    Raises EmbeddingMemoryUnavailableError, MetricsUnavailableError.
+    """
+    engine = services.engine.get()
+    retrieval = summary(PostgresMetrics(engine).read())
+    return {
+        "embedding_memory": PostgresEmbeddingMemory(engine).statistics().as_json(),
+        "answers": {name: retrieval[name] for name in ("retrievals", "cache", "rates")},
+    }
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """Show `statistics` to a person."""
+    memory, answers = figures["embedding_memory"], figures["answers"]
+    rows = [
+        ("entries", f"{memory['entries']:,}"),
+        ("size on disk", f"{memory['bytes_on_disk'] / MEGABYTE:,.1f} MB"),
+        ("hits", f"{memory['hits']:,} of {memory['hits'] + memory['misses']:,} ({memory['hit_rate']:.1%})"),
+        ("time saved", f"{memory['saved_ms'] / MINUTE_MS:,.1f} minutes of embedding"),
+        ("oldest entry", memory["oldest"] or "none"),
+        *((f"  {used['digest']}", f"{used['uses']:,} uses, {used['model']}") for used in memory["most_used"]),
+    ]
+    layers = [(layer, f"{count:,}") for layer, count in answers["cache"].items()]
+    layers += [("hit rate", f"{answers['rates']['cache_hit']:.1%} of {answers['retrievals']:,} retrievals")]
+    return "\n".join(["Embedding memory", *_aligned(rows), "", "Answers by layer of the cache", *_aligned(layers)])
+
+
+def _aligned(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(len(name) for name, _ in rows)
+    return [f"  {name:<{width}}  {value}" for name, value in rows]

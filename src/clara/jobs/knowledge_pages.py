@@ -1,0 +1,162 @@
+"""Looking at the knowledge as an editor does: is it right, what is thin, what does a procedure say."""
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+
+from clara.answering.texts import LANGUAGES
+from clara.answering.writing.extractive import shown_date
+from clara.bootstrap import Knowledge, read_knowledge
+from clara.data_files import DataError
+from clara.knowledge.catalogue import examples_of
+from clara.knowledge.catalogue_review import Review, review
+from clara.knowledge.derivations import derivation_faults, read_derivations
+from clara.knowledge.hotlines import read_hotlines
+from clara.knowledge.places import STATE, Places
+from clara.knowledge.procedure import Certainty, Fact, Procedure
+from clara.knowledge.provenance import provenance_faults
+from clara.knowledge.questions import digest_of
+from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.sources import read_hosts, read_sources, source_faults
+from clara.settings import resources
+
+Say = Callable[[str], None]
+
+# Lines are wrapped for a terminal; identifiers and addresses are never cut, so that they can be copied and searched.
+WIDTH = 110
+STALE = "data/intent.npz was trained on other questions or names: run `make intent`, then `make eval`"
+
+_CERTAINTY = {
+    Certainty.OFFICIAL: "oficial",
+    Certainty.TWO_SOURCES: "dos fuentes",
+    Certainty.SECONDARY: "una fuente no oficial",
+    Certainty.UNVERIFIED: "sin fuente: no se publica",
+}
+
+
+class UnknownProcedureError(Exception):
+    """There is no procedure of that name."""
+
+    def __init__(self, wanted: str, known: Iterable[str]) -> None:
+        super().__init__(f"there is no procedure '{wanted}'; the procedures are: {', '.join(known)}")
+
+
+def check(say: Say) -> bool:
+    """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
+    knowledge = read_knowledge(with_questions=True)
+    data = resources() / "data"
+    sources, derivations = read_sources(data), read_derivations(data)
+    faults = [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]
+    faults += provenance_faults(knowledge.catalogue, sources.values(), read_hosts(data), read_hotlines(data))
+    if faults:
+        raise DataError(faults)
+    clean = report(knowledge, madrid_today(), say)
+    say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
+    figures = sum(len(formulas) for formulas in derivations.derived.values())
+    bases = ", ".join(derivations.bases)
+    say(f"{figures} figures of {len(derivations.derived)} facts derive from {bases}, as their formulas say.")
+    return clean
+
+
+def report(knowledge: Knowledge, today: date, say: Say) -> bool:
+    """Say by procedure what an editor should know, and at the end what must be mended; give whether nothing must be."""
+    catalogue = knowledge.catalogue
+    reviews = review(catalogue, today, LANGUAGES)
+    for one in reviews:
+        say("\n".join(_lines(one)))
+    facts = sum(len(procedure.facts) for procedure in catalogue.procedures.values())
+    say(
+        f"\n{len(reviews)} procedures, {facts} facts, {len(catalogue.questions)} typical questions, "
+        f"{len(catalogue.places.by_code)} places. Every figure of every text is among its values."
+    )
+    wrong = [
+        f"{fact.id} ended on {fact.valid_until}: give it the new figures and days, or remove it"
+        for one in reviews
+        for fact in one.expired
+    ]
+    if knowledge.intent.about["trained_on"] != digest_of(examples_of(catalogue)):
+        wrong.append(STALE)
+    say("\n".join(["To be mended:", *(f"  {line}" for line in wrong)]) if wrong else "Nothing has to be mended.")
+    return not wrong
+
+
+def _lines(one: Review) -> Iterator[str]:
+    counts = ", ".join(f"{one.certainty[each]} {each.replace('_', ' ')}" for each in Certainty if each in one.certainty)
+    yield f"{one.procedure.id}: {len(one.procedure.facts)} facts ({counts})"
+    notes: dict[str, Sequence[str]] = {
+        "EXPIRED, not told any more": _ids(one.expired),
+        **_by_last_day(one.expiring),
+        "sections without a fact to tell": one.untold_sections,
+        "main sections that it does not have": one.missing_sections,
+        "official facts without legal basis": _ids(one.without_basis),
+        "languages without name or vocabulary": one.untranslated,
+        "too few typical questions": one.thin_questions,
+    }
+    for name, found in notes.items():
+        if found:
+            yield _wrapped(f"{name}: {', '.join(found)}", "  ", "    ")
+
+
+def _by_last_day(facts: Iterable[Fact]) -> dict[str, list[str]]:
+    ending: dict[str, list[str]] = {}
+    for fact in sorted(facts, key=lambda fact: str(fact.valid_until)):
+        ending.setdefault(f"about to expire, last day {fact.valid_until}", []).append(fact.id)
+    return ending
+
+
+def _ids(facts: Iterable[Fact]) -> list[str]:
+    return [fact.id for fact in facts]
+
+
+def show(name: str, say: Say) -> None:
+    """Print a procedure as a person would want to read it. Raises UnknownProcedureError, DataError."""
+    catalogue = read_knowledge().catalogue
+    if name not in catalogue.procedures:
+        raise UnknownProcedureError(name, catalogue.procedures)
+    say("\n".join(page_of(catalogue.procedures[name], catalogue.places, madrid_today())))
+
+
+def page_of(procedure: Procedure, places: Places, today: date) -> Iterator[str]:
+    """Give the lines of a procedure: under each fact what it is said with, how sure it is, and where that can be read."""
+    title = procedure.name["es"]
+    yield title
+    yield "=" * len(title)
+    yield _wrapped(f"Quién decide: {procedure.authority}")
+    if procedure.closed_on:
+        yield f"Cerrado desde el {_day(procedure.closed_on)}."
+    texts = {fact.id: fact.text for fact in procedure.facts}
+    for section in procedure.sections:
+        yield from ("", section.title, "-" * len(section.title))
+        for fact in section.facts:
+            yield _wrapped(f"• {fact.text}", "", "  ")
+            yield from _evidence(fact, texts, places, today)
+
+
+def _evidence(fact: Fact, texts: Mapping[str, str], places: Places, today: date) -> Iterator[str]:
+    for condition in fact.conditions:
+        yield _wrapped(f"Se dice siempre con {condition}: {texts[condition]}", "    ", "      ")
+    parts = [fact.id, _CERTAINTY[fact.certainty]]
+    if fact.territory != STATE:
+        parts.append(f"solo en {places.by_code[fact.territory].name} ({fact.territory})")
+    parts += [f"desde el {_day(fact.valid_from)}"] if fact.valid_from else []
+    parts += [f"hasta el {_day(fact.valid_until)}"] if fact.valid_until else []
+    if fact.expired(today):
+        parts.append("CADUCADO: ya no se dice")
+    elif fact.valid_from and today < fact.valid_from:
+        parts.append("todavía no se dice")
+    yield f"    {' · '.join(parts)}"
+    if fact.legal_basis:
+        bases = "; ".join(" ".join(filter(None, (basis.norm, basis.provision))) for basis in fact.legal_basis)
+        yield _wrapped(f"Norma: {bases}", "    ", "      ")
+    for source in fact.sources:
+        yield f"    {source.url} (comprobado: {shown_date(source.seen_on, 'es')})"
+
+
+def _day(day: date) -> str:
+    return shown_date(day.isoformat(), "es")
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )

@@ -1,0 +1,1 @@
+"""Reading what people write, in every served language: letters, words, figures."""

@@ -1,0 +1,1 @@
+"""What keeps running: the supervisor, the web, the worker, the schedule."""

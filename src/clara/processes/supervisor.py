@@ -1,0 +1,90 @@
+"""Everything at once on one machine: database, knowledge, web server and worker, until Ctrl-C."""
+
+import signal
+import time
+from collections.abc import Callable, Mapping
+from http.client import HTTPConnection, HTTPException
+from threading import Event
+from types import FrameType
+
+from clara.bootstrap import Services
+from clara.jobs.children import Child
+from clara.jobs.preparation import fill, running_services
+from clara.processes.web import require_free_port
+from clara.settings import Settings, child_environment
+
+START_PATIENCE_SECONDS = 30.0
+
+
+def up(settings: Settings, say: Callable[[str], None], *, stand_in: Callable[[], Mapping[str, str]] | None = None) -> None:
+    """Start everything, wait for Ctrl-C or SIGTERM, stop everything.
+
+    `stand_in` starts one for the channel, once the rest is ready, and gives the environment that points at it.
+    """
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _setter(stop))
+    require_free_port(settings)
+    if stand_in is None:
+        settings.require_channel()
+    with running_services(settings, say, prepare="nothing") as services:
+        services.migrate()
+        fill(services, say)
+        extra = stand_in() if stand_in else {}
+        _run_children(services, extra, say, stop)
+        say("Stopping ...")
+    say("Stopped.")
+
+
+def _run_children(services: Services, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
+    settings = services.settings
+    environment = child_environment(
+        OMP_NUM_THREADS="1",  # the embedder's threads spin, which starves a small instance
+        RAG_DB_URL=str(services.database_url),
+        **extra,
+    )
+    children = [Child("web", environment)]
+    if settings.clara_worker == "process":
+        children.append(Child("worker", environment))
+    try:
+        announced = False
+        started = time.monotonic()
+        while not stop.wait(0.2):
+            for child in children:
+                child.keep_running()
+            if services.server is not None and services.server.revive():
+                say("The database had ended; it runs again.")
+            if not announced and (_healthy(settings) or time.monotonic() - started > START_PATIENCE_SECONDS):
+                announced = True
+                say(_banner(settings, demo=bool(extra.get("TWILIO_API_URL"))))
+    finally:
+        for child in children:
+            child.stop()
+
+
+def _banner(settings: Settings, *, demo: bool) -> str:
+    address = f"http://{settings.clara_host}:{settings.port}"
+    if demo:
+        return f"Clara takes signed WhatsApp forms at {address}/webhook; replies appear here. Ctrl-C stops everything."
+    if settings.clara_channel == "local":
+        return f"Clara is ready: open {address} and ask. Ctrl-C stops everything."
+    return f"Clara serves {settings.clara_public_url}/webhook on {address}. Ctrl-C stops everything."
+
+
+def _healthy(settings: Settings) -> bool:
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.clara_host, settings.clara_host)  # noqa: S104
+    connection = HTTPConnection(host, settings.port, timeout=1)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200  # noqa: PLR2004
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _setter(stop: Event) -> Callable[[int, FrameType | None], None]:
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    return handle

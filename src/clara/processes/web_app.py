@@ -1,0 +1,251 @@
+"""The web application on its adapters: what it takes in, what its health is asked of, what operators do."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import text
+
+from clara.adapters.postgres.connections import translated
+from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
+from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.overview import ask
+from clara.adapters.postgres.delivery.people import PostgresSatisfaction
+from clara.adapters.postgres.delivery.status_reports import PostgresReports
+from clara.adapters.postgres.delivery.turn_store import outages
+from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.editorial import findings
+from clara.adapters.postgres.editorial.facts import PostgresStaleness
+from clara.adapters.postgres.editorial.findings import UntouchedFactError
+from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
+from clara.adapters.postgres.editorial.review_queue import PostgresReview
+from clara.adapters.postgres.operations.audit import PostgresAudit
+from clara.adapters.postgres.operations.metrics import PostgresMetrics
+from clara.adapters.postgres.operations.runs import PostgresRuns, Run
+from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
+from clara.adapters.spool.spool import FileSpool
+from clara.bootstrap import Services
+from clara.channels.twilio.codes import retryable_report
+from clara.data_files import DataError
+from clara.delivery.intake import Drainer, SpoolingInbox
+from clara.delivery.limits import Limits
+from clara.delivery.ports import StoreUnavailableError
+from clara.delivery.triage import LongReader, TriagingInbox
+from clara.ingestion.decisions import read_decisions
+from clara.ingestion.ports import StoreUnavailableError as KnowledgeUnavailableError
+from clara.jobs import review as reviewing
+from clara.jobs.delivery_overview import probe
+from clara.knowledge.freshness import Freshness, freshness_of
+from clara.knowledge.sources import RegisteredSource, read_sources
+from clara.processes.schedule import enabled, probe_schedule
+from clara.settings import Settings, resources
+from clara.web.admin import AdminDesk, BadDecisionsError, DecidedFindingError, UnknownFindingError
+from clara.web.app import Edge, create_app
+
+DESCRIPTION = "openapi.json"
+
+
+def build_admin(services: Services) -> AdminDesk:
+    """Build what the addresses for operators call."""
+    engine = services.engine.get()
+    audit, runs = PostgresAudit(engine), PostgresRuns(engine)
+    review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
+
+    def ran(limit: int, before: int | None, job: str | None) -> Sequence[Run]:
+        with outages():
+            return runs.runs(limit, before, job)
+
+    return AdminDesk(
+        counters=PostgresMetrics(engine).read,
+        memory=PostgresEmbeddingMemory(engine).statistics,
+        satisfaction=PostgresSatisfaction(engine).of_last,
+        freshness=lambda: freshness(services),
+        findings=review.findings,
+        finding=review.finding,
+        gazette_days=gazette.days,
+        gazette_items=lambda limit, before, unseen: gazette.items(limit, before, unseen=unseen),
+        gazette_seen=gazette.seen,
+        runs=ran,
+        schedule=lambda: schedule(services),
+        acts=audit.entries,
+        record=audit.record,
+        description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
+        reviewing=Decisions(services),
+    )
+
+
+class Decisions:
+    """Decides findings as `clara review` does, in the words of the web layer."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
+        """Let the finding be right, and decide about its facts.
+
+        Raises UnknownFindingError, DecidedFindingError, BadDecisionsError, StoreUnavailableError.
+        """
+        said: list[str] = []
+        with _in_words_of_the_web():
+            by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
+            verdicts = reviewing.Verdicts(read_decisions(list(decisions), "decisions"))
+            settled = reviewing.accept(self._services, number, verdicts, say=said.append, by=by)
+        return _told(settled, said)
+
+    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
+        """Let the finding be wrong. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+        said: list[str] = []
+        with _in_words_of_the_web():
+            settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
+        return _told(settled, said)
+
+
+def _told(settled: findings.Settled, said: Sequence[str]) -> Mapping[str, Any]:
+    return {
+        "state": settled.finding.state,
+        "snapshot": settled.snapshot,
+        "drafts": settled.drafts,
+        "undecided": settled.finding.undecided,
+        "said": said,
+    }
+
+
+@contextmanager
+def _in_words_of_the_web() -> Iterator[None]:
+    try:
+        yield
+    except findings.UnknownFindingError as error:
+        raise UnknownFindingError from error
+    except findings.DecidedFindingError as error:
+        raise DecidedFindingError from error
+    except (DataError, UntouchedFactError) as error:
+        raise BadDecisionsError(str(error)) from error
+    except KnowledgeUnavailableError as error:
+        raise StoreUnavailableError(str(error)) from error
+
+
+def freshness(services: Services) -> Freshness:
+    """Judge how fresh what is served is. Raises StoreUnavailableError, DataError."""
+    return freshness_of(PostgresStaleness(services.engine.get()).held(registered()))
+
+
+def schedule(services: Services) -> Sequence[Mapping[str, Any]]:
+    """Give what runs by itself: when, and whether it is late. Raises StoreUnavailableError."""
+    with outages():
+        rows = probe_schedule(services).rows
+    return [
+        {"job": job.job, "cron": job.cron, "command": " ".join(("clara", *job.arguments)), **rows[job.job]}
+        for job in enabled(services.settings)
+    ]
+
+
+@cache
+def registered() -> Mapping[str, RegisteredSource]:
+    """Read the registry of sources, once a process. Raises DataError."""
+    return read_sources(resources() / "data")
+
+
+WORKER_SEEN_WITHIN_SECONDS = 10
+
+
+def build_app(services: Services, door: "Door | None" = None) -> Flask:
+    """Build the application on its adapters."""
+    return create_app(build_edge(services, door or open_door(services)))
+
+
+def build_edge(services: Services, door: "Door") -> Edge:
+    """Wire the web layer to its adapters."""
+    settings = services.settings
+    signed = None
+    if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
+        from clara.channels.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
+
+        signed = TwilioSignature(settings.twilio_auth_token.get_secret_value()).signed_fields
+    texts, danger = services.texts.get(), services.danger.get()
+
+    def in_danger(said: str) -> bool:
+        return bool(danger.recognise(said))
+
+    return Edge(
+        inbox=TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read),
+        replies=door.inbox,
+        reports=door.receiving,
+        probes={
+            "database": lambda: _database(services),
+            "worker": lambda: _worker(services),
+            "delivery": lambda: probe(services, door.spool.waiting),
+            "jobs": lambda: probe_schedule(services),
+        },
+        direction=texts.direction,
+        signed=signed,
+        public_url=settings.clara_public_url if signed else None,
+        admin=build_admin(services),
+        admin_token_sha256=settings.clara_admin_token_sha256,
+        reader_token_sha256=settings.clara_reader_token_sha256,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where messages come in: the database, the spool in front of it, and who moves what was spooled."""
+
+    inbox: PostgresInbox
+    spool: FileSpool
+    receiving: SpoolingInbox
+    drainer: Drainer
+
+
+def open_door(services: Services) -> Door:
+    """Build what takes messages in. The drainer is not started."""
+    settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
+    schedule = TurnScheduler().schedule
+    limits = limits_of(settings) if settings.clara_channel == "twilio" else None  # the chat page has one user
+    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, Kind(QUEUE, TASK), limits)
+    reports = PostgresReports(engine, schedule, retryable_report)
+    spool = FileSpool(settings.spool, settings.clara_spool_mb * 1024 * 1024)
+    receiving = SpoolingInbox(inbox, reports, spool, sealer, spool.set_aside)
+    return Door(inbox, spool, receiving, Drainer(receiving, lambda: ask(engine)))
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Read the limits from the settings."""
+    return Limits(
+        sender_per_minute=settings.clara_sender_per_minute,
+        sender_per_day=settings.clara_sender_per_day,
+        everyone_per_minute=settings.clara_everyone_per_minute,
+        everyone_per_day=settings.clara_everyone_per_day,
+    )
+
+
+def _database(services: Services) -> str:
+    with translated(), services.engine.get().connect() as connection:
+        held = connection.scalar(text("select sum(passages) from corpora"))
+    if not held:
+        raise NothingIngestedError
+    return f"{held} passages"
+
+
+def _worker(services: Services) -> str:
+    # Those of the schedule, which answer nobody, have numbers below zero.
+    recent = """
+        select count(*) from procrastinate_workers
+        where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)
+    """
+    with translated(), services.engine.get().connect() as connection:
+        alive = connection.scalar(text(recent), {"seconds": WORKER_SEEN_WITHIN_SECONDS})
+    if not alive:
+        msg = f"no worker was seen in the last {WORKER_SEEN_WITHIN_SECONDS} seconds (process {os.getpid()} asked)"
+        raise NoWorkerError(msg)
+    return f"{alive} alive"
+
+
+class NothingIngestedError(Exception):
+    """The database answers but holds no passage. Run `clara ingest`."""
+
+
+class NoWorkerError(Exception):
+    """Messages are taken in, but nobody answers them. Start one with `clara worker`, or set CLARA_WORKER=inline."""

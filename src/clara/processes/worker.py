@@ -1,0 +1,162 @@
+"""The worker: takes the turns of stored messages, one of a sender at a time."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import structlog
+
+from clara.adapters.postgres.connections import plain_url
+from clara.adapters.postgres.delivery.people import PostgresPeople
+from clara.adapters.postgres.delivery.turn_store import SET_ASIDE_AFTER
+from clara.adapters.postgres.operations.metrics import PostgresMetrics
+from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
+from clara.adapters.procrastinate.engine import TurnScheduler, Worker
+from clara.answering.journey import Tools, converse
+from clara.answering.message import Message, Reply, ReplyStatus
+from clara.answering.safety.danger import Alarm, Level
+from clara.bootstrap import Services
+from clara.delivery.message import Case, Limit, Outgoing, Taken
+from clara.delivery.ports import (
+    LostAnswerError,
+    Sender,
+    StoreUnavailableError,
+    SupersededError,
+    TemporarySendError,
+    UnsealableError,
+)
+from clara.delivery.turn_processor import Clerk, Converse, take_turn
+from clara.retrieval.metrics import MetricsUnavailableError, hand_on
+
+# A message that ended its worker twice is answered without embedder and database (desk.SET_ASIDE_AFTER); if even that fails,
+# with an apology.
+APOLOGISE_AFTER = 4
+# So often a thread that computes lets the others go on, in seconds. Reading a long message computes for .2 s without a pause,
+# and an ordinary turn asks for the interpreter again after each of its trips: beside such a reader it took .44 s with Python's
+# own 5 ms, .12 s with this, .04 s alone.
+SWITCH_SECONDS = 0.0002
+# The text that a message over a limit is answered with.
+NOTICES = {
+    Limit.SENDER_MINUTE: "limit_minute",
+    Limit.SENDER_DAY: "limit_day",
+    Limit.EVERYONE_MINUTE: "busy",
+    Limit.EVERYONE_DAY: "busy",
+}
+# What a turn may meet without anything being wrong with the program: it is taken again.
+PUT_OFF = (TemporarySendError, LostAnswerError, SupersededError, StoreUnavailableError, UnsealableError)
+log = structlog.get_logger()
+
+
+class LocalSender:
+    """The sender of the local channel: the page reads the reply from the outbox, so there is nothing to send."""
+
+    def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
+        """Take the message."""
+        del outgoing, timely
+        return None
+
+    def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
+        """Know of nothing that was sent: there is nothing that could be sent twice."""
+        del outgoing
+        return ()
+
+
+def build_worker(services: Services, converse_with: Converse | None = None) -> Worker:
+    """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
+    settings, engine = services.settings, services.engine.get()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    if converse_with is None:
+        services.tools.get()  # built now, which takes seconds, not while the first person waits
+    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), build_sender(services))
+    store = PostgresMetrics(engine)
+
+    def take(inbox_id: int) -> str:
+        try:
+            outcome = take_turn(inbox_id, clerk)
+        except PUT_OFF as error:
+            log.warning("turn put off", error=type(error).__name__, reason=str(error))
+            raise
+        finally:
+            hand_on(services.metrics, store, _kept)
+        log.info("turn taken", outcome=outcome)
+        return outcome
+
+    upkeep = PostgresUpkeep(engine, services.sealer.get(), TurnScheduler().schedule)
+    return Worker(plain_url(str(services.database_url)), take, settings.clara_worker_turns, upkeep.run)
+
+
+def _kept(error: MetricsUnavailableError) -> None:
+    log.warning("counters kept for later", error=str(error))
+
+
+def answer(services: Services, case: Case) -> Reply:
+    """Answer a message, more carefully the more often it failed before. Raises StoreUnavailableError."""
+    if case.limit is not None:
+        return notice(services, case, case.limit)
+    if case.tries >= APOLOGISE_AFTER:
+        language = case.previous_language or "es"
+        apology = Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
+        return _helped(services, case, language) or apology
+    message = Message(case.incoming.text, case.incoming.media_types, case.incoming.recordings)
+    tools = replace(
+        _tools(services, case),
+        known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym),
+        vectors=services.turn_vectors,
+    )
+    reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language, past=case.past)
+    log.info(
+        "message answered",
+        status=reply.status.value,
+        tier=reply.tier,
+        language=reply.language,
+        attempts=case.tries,
+        total_ms=round(reply.timings_ms["total"], 1),
+        reason=reply.trace.get("reason"),
+    )
+    return reply
+
+
+def _helped(services: Services, case: Case, language: str) -> Reply | None:
+    """Tell somebody in danger whom to call, even where nothing else will be answered."""
+    guard = services.safe_tools.get().guard
+    kinds = guard.danger.recognise(case.incoming.text or "")
+    return guard.urgent(Alarm(Level.SURE, kinds), language) if kinds else None
+
+
+def notice(services: Services, case: Case, limit: Limit) -> Reply:
+    """Say that a message will not be answered, and what to do: it was over a limit."""
+    tools = services.safe_tools.get()
+    language = tools.detector.detect(case.incoming.text or "", case.previous_language)
+    log.info("message over a limit", reason=limit.value)
+    if helped := _helped(services, case, language):
+        return helped
+    text = tools.say(language, NOTICES[limit])
+    if case.first_contact:
+        text = f"{tools.texts.say(language, 'first_contact', human='').strip()}\n\n{text}"
+    return Reply(text, ReplyStatus.LIMITED, language)
+
+
+def _tools(services: Services, case: Case) -> Tools:
+    if case.tries >= SET_ASIDE_AFTER:
+        return services.safe_tools.get()
+    first_try = case.tries == 0  # a message costs one share, however often its worker dies
+    if services.settings.pays_for_answers and first_try and not services.budget().spend(case.pseudonym):
+        log.info("answered without a paid model", reason="the day's share is used up")
+        return services.unaided_tools.get()
+    return services.tools.get()
+
+
+def build_sender(services: Services) -> Sender:
+    """Build the sender of the configured channel."""
+    settings = services.settings
+    if settings.clara_channel == "local":
+        return LocalSender()
+    from clara.channels.twilio.sender import TwilioSender  # noqa: PLC0415  33 MB that the local channel does not need
+
+    token = settings.twilio_auth_token
+    return TwilioSender(
+        str(settings.twilio_account_sid),
+        token.get_secret_value() if token else "",
+        f"{settings.clara_public_url}/webhook/status",
+        settings.twilio_api_url,
+    )

@@ -1,0 +1,178 @@
+"""Remembering results: the same text again, and the same question in other words, without searching again."""
+
+import json
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from time import perf_counter
+
+from clara.retrieval.cache.codec import UnreadableResultError, decode, encode
+from clara.retrieval.cache.keys import Fingerprint, Keys
+from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
+from clara.retrieval.cache.privacy import holds_personal_data
+from clara.retrieval.cache.semantic import SemanticMemory, signature_of
+from clara.retrieval.cache.single_flight import SingleFlight
+from clara.retrieval.embedders import vector_of
+from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
+
+# The hour of the design this comes from ("Response Cache", D4). A changed corpus has another version and needs no time limit.
+FOUND_SECONDS = 3_600.0
+# A miss is cheap to repeat, and what was missing may be there in a minute.
+NOT_FOUND_SECONDS = 60.0
+
+Version = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultMemory:
+    """Where results are remembered, and what is told about it.
+
+    `cache` is expected to check its values (SealedCache); `questions` None remembers exact texts only. `configuration` is a
+    digest of everything, program included, that shapes a result. `on_failure` hears of an outage, which costs no answer.
+    """
+
+    cache: Cache
+    keys: Keys
+    questions: SemanticMemory | None
+    configuration: str
+    on_failure: Callable[[CacheUnavailableError], None]
+    count: Callable[[Event], None]
+    found_seconds: float = FOUND_SECONDS
+    not_found_seconds: float = NOT_FOUND_SECONDS
+
+    def read(self, key: str) -> Found | None:
+        """Give a remembered result; None when there is none, or none that can be had."""
+        try:
+            stored = self.cache.get(key)
+            return None if stored is None else decode(stored)
+        except CacheUnavailableError as error:
+            self.count(Event.UNAVAILABLE)
+            self.on_failure(error)
+        except UnreadableResultError:
+            self.count(Event.DAMAGED)
+        return None
+
+    def write(self, key: str, found: Found) -> bool:
+        """Remember a result for as long as its status allows; tell whether it is remembered."""
+        seconds = self.not_found_seconds if found.status is Status.NOT_FOUND else self.found_seconds
+        try:
+            self.cache.put(key, encode(found), seconds)
+        except CacheUnavailableError as error:
+            self.count(Event.UNAVAILABLE)
+            self.on_failure(error)
+            return False
+        self.count(Event.STORED)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    version: str
+    key: str
+    partition: str
+
+
+def cached(retrieve: Retrieve, memory: ResultMemory, embedder: Embedder, version: Version) -> Retrieve:
+    """Give the remembered result of the same text or of the same question, else retrieve and remember.
+
+    A remembered result says so: its trace has "cache", "exact" or "semantic". Results stand under the version of their
+    corpus, read before and after retrieving: `version` gives None where it is unknown, and then nothing is remembered or
+    given; it does not raise. Questions with personal data pass by. Incomplete results are not kept. The question is embedded
+    once, and the vector handed on. Many that ask the same at once are searched for once. Raises what `retrieve` raises.
+    """
+    flights: SingleFlight[Found] = SingleFlight()
+
+    def remembering(query: Query) -> Found:
+        started = perf_counter()
+        current = None if holds_personal_data(query.text) else version(query.corpus)
+        if current is None:
+            memory.count(Event.BYPASSED)
+            return retrieve(query)
+        address = _address(query, current, memory, embedder.model)
+        known = memory.read(address.key)
+        if known is not None:
+            memory.count(Event.EXACT)
+            return _remembered(known, "exact", {"cache": _since(started)})
+        return flights.run(address.key, lambda: _asked(query, address, _since(started)))
+
+    def _asked(query: Query, address: _Address, looking: float) -> Found:
+        started = perf_counter()
+        vector = _embedded(query, embedder) if memory.questions else _carried(query, embedder)
+        embedding = _since(started)
+        near = _nearest(query, vector, address, memory)
+        looking += _since(started) - embedding
+        if near is not None:
+            memory.count(Event.SEMANTIC)
+            return _remembered(near, "semantic", {"embed": embedding, "cache": looking})
+        memory.count(Event.MISS)
+        found = retrieve(replace(query, vector=None if vector is None else tuple(vector), model=embedder.model))
+        writing = perf_counter()
+        if found.complete and found.status is not Status.OUTAGE and version(query.corpus) == address.version:
+            _remember(query, vector, address, found, memory)
+        spent = {"embed": found.timings_ms.get("embed", 0.0) + embedding, "cache": looking + _since(writing)}
+        return replace(found, timings_ms={**found.timings_ms, **spent})
+
+    return remembering
+
+
+def _since(started: float) -> float:
+    return (perf_counter() - started) * 1000
+
+
+def _remembered(found: Found, how: str, timings: Mapping[str, float]) -> Found:
+    return replace(found, timings_ms=timings, trace={**found.trace, "cache": how})
+
+
+def _embedded(query: Query, embedder: Embedder) -> Vector | None:
+    if (carried := _carried(query, embedder)) is not None:
+        return carried
+    try:
+        return vector_of(query, embedder)
+    except EmbedderUnavailableError:
+        return None  # the search itself finds out, and says so
+
+
+def _carried(query: Query, embedder: Embedder) -> Vector | None:
+    return query.vector if query.model in {"", embedder.model} else None
+
+
+def _nearest(query: Query, vector: Vector | None, address: _Address, memory: ResultMemory) -> Found | None:
+    if memory.questions is None or vector is None:
+        return None
+    signature = signature_of(query.text, query.language, memory.keys)
+    key = memory.questions.nearest(address.partition, vector, signature)
+    if key is None:
+        return None
+    found = memory.read(key)
+    if found is None:
+        memory.questions.forget(key)
+    return found
+
+
+def _remember(query: Query, vector: Vector | None, address: _Address, found: Found, memory: ResultMemory) -> None:
+    if memory.write(address.key, found) and memory.questions is not None and vector is not None:
+        signature = signature_of(query.text, query.language, memory.keys)
+        memory.questions.remember(address.partition, address.key, vector, signature)
+
+
+def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _Address:
+    namespace = Fingerprint(version, model, memory.configuration).namespace
+    # Every field but those of the vector, which follows from the text: a field that is added later is part of the key at once.
+    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model", "vectors"}]
+    others = {name: _plain(getattr(query, name)) for name in told}
+    partition = memory.keys.key(namespace, json.dumps(others, sort_keys=True))
+    return _Address(version, memory.keys.key(partition, _normalised(query.text)), partition)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return sorted([_plain(key), _plain(held)] for key, held in value.items())
+    if isinstance(value, date):
+        return value.isoformat()
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _normalised(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,1 @@
+"""What a corpus may ask for beyond the default: policies, rerankers, diversity, context pages."""

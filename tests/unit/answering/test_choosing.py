@@ -1,0 +1,69 @@
+"""Tests of choosing by number, word or name."""
+
+import pytest
+
+from clara.answering.dialogue.choices import Choosing
+from clara.answering.message import Past, ReplyStatus
+from clara.answering.texts import Texts
+from clara.bootstrap.dialogue import build_dialogue
+
+OFFERED = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv", "subsidio_desempleo", "nie"))
+
+
+@pytest.fixture(scope="module")
+def choosing(real: object, texts: Texts) -> Choosing:
+    """The real choosing."""
+    return build_dialogue(real, texts, None).choosing
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "place"),
+    [
+        ("es", "1", 1), ("es", "2.", 2), ("es", "opcion 2", 2), ("es", "la segunda", 2), ("es", "el 3", 3), ("es", "2️⃣", 2),
+        ("es", "nº 2", 2), ("es", "1º", 1), ("es", "la última", -1), ("es", "quiero la opción número 2 por favor", 2),
+        ("en", "the second", 2), ("en", "2nd one please", 2), ("en", "the last one", -1), ("en", "one", 1),
+        ("fr", "la deuxième", 2), ("ro", "a doua", 2), ("pt", "a segunda opção", 2), ("ca", "la segona", 2),
+        ("ar", "٢", 2), ("ar", "الثاني", 2), ("ar", "رقم ٣", 3), ("zh", "第二个", 2), ("zh", "二十三", 23), ("zh", "2号", 2),
+        ("uk", "другий", 2), ("uk", "п'ять", 5), ("ru", "вторая", 2), ("ru", "номер 3", 3),
+    ],
+)  # fmt: skip
+def test_number(choosing: Choosing, language: str, text: str, place: int) -> None:
+    """A number is understood in figures of any script, in words and in order."""
+    assert choosing.number(text, language) == place
+
+
+@pytest.mark.parametrize("text", ["2 hijos", "tengo 2", "el NIE", "hola", "", "👍", "¿cuánto tarda la segunda entrevista?"])
+def test_no_number(choosing: Choosing, text: str) -> None:
+    """A message that says more than a number is none."""
+    assert choosing.number(text, "es") is None
+
+
+def test_chooses(choosing: Choosing) -> None:
+    """A number gives the option; one outside the list gives none but is a choice; a name among the options counts too."""
+    assert choosing.choose("la segunda", (OFFERED,), "es").option == "subsidio_desempleo"
+    assert choosing.choose("el 9", (OFFERED,), "es").option is None
+    assert choosing.choose("0", (OFFERED,), "es").option is None
+    assert choosing.choose("el NIE", (OFFERED,), "es").option == "nie"
+    assert choosing.choose("¿Cuánto cuesta el NIE si lo pido desde fuera de España?", (OFFERED,), "es") is None
+
+
+def test_later_numbers(choosing: Choosing) -> None:
+    """A list stays there for the next number when the last reply offered nothing else; words no longer choose from it."""
+    past = (Past("1", ReplyStatus.ANSWERED, "es", "imv"), OFFERED)
+    assert choosing.choose("3", past, "es").option == "nie"
+    assert choosing.choose("el NIE", past, "es") is None
+
+
+def test_nothing_offered(choosing: Choosing) -> None:
+    """Without a list, or with an old one, a number is no choice."""
+    old = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv",), age=7_200)
+    assert choosing.choose("1", (), "es") is None
+    assert choosing.choose("1", (old,), "es") is None
+
+
+@pytest.mark.parametrize("text", ["👍", "sí", "yes", "是的", "نعم", "да"])
+def test_agrees(choosing: Choosing, text: str) -> None:
+    """The only option is taken by agreeing; of several none is."""
+    only = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv",))
+    assert choosing.choose(text, (only,), "es").option == "imv"
+    assert choosing.choose(text, (OFFERED,), "es") is None

@@ -1,0 +1,187 @@
+"""Tests of the steps that know the conversation, together and in their order."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from clara.answering.dialogue.phrasebook import Kind, read_phrasebooks
+from clara.answering.dialogue.steps import ROOM, Dialogue
+from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.answering.texts import LANGUAGES, Texts
+from clara.bootstrap.dialogue import build_detector, build_dialogue
+from clara.data_files import DataError
+from clara.retrieval.classifier import read_classifier
+from clara.settings import resources
+
+ABOUT_IMV = Past("¿cuánto se cobra de IMV?", ReplyStatus.ANSWERED, "es", "imv")
+WHICH = Past("cuánto dan de la ayuda", ReplyStatus.CLARIFIED, "es", options=("subsidio_desempleo", "prestacion_desempleo"))
+
+
+@pytest.fixture(scope="module")
+def dialogue(real: object, texts: Texts) -> Dialogue:
+    """The real steps."""
+    return build_dialogue(real, texts, None)
+
+
+def through(dialogue: Dialogue, text: str, past: tuple[Past, ...] = (), language: str = "es") -> Turn | Reply:
+    """Take a message through the steps, as the journey does."""
+    outcome: Turn | Reply = Turn(Message(text), question=text, asked=text, language=language, past=past)
+    for step in (dialogue.choose, dialogue.obey, dialogue.correct, dialogue.follow_up):
+        if isinstance(outcome, Reply):
+            return outcome
+        outcome = step(outcome)
+    return outcome
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_menu(dialogue: Dialogue, language: str) -> None:
+    """The menu numbers every procedure, fits one message, and its numbers choose what they stand beside."""
+    word = dialogue.listing.texts.by_language[language].commands["menu"][0]
+    menu = through(dialogue, word, language=language)
+    assert isinstance(menu, Reply)
+    assert len(menu.options) == len(dialogue.listing.names)
+    assert len(menu.text) <= ROOM
+    shown = Past(word, menu.status, language, options=menu.options)
+    for number, option in enumerate(menu.options, 1):
+        name = dialogue.listing.names[option][language]
+        assert f"\n{number}. {name}\n" in f"{menu.text}\n"
+        assert through(dialogue, str(number), (shown,), language).asked == name
+
+
+def test_choice_joins_the_question(dialogue: Dialogue, real: object) -> None:
+    """The chosen procedure is asked about what was asked before Clara asked back."""
+    turn = through(dialogue, "2", (WHICH,))
+    assert turn.asked == f"{real.names['prestacion_desempleo']['es']}: {WHICH.question}"
+
+
+def test_number_outside_the_list(dialogue: Dialogue) -> None:
+    """A number that is none of the list's gets the list again."""
+    reply = through(dialogue, "5", (WHICH,))
+    assert (reply.status, reply.options) == (ReplyStatus.CLARIFIED, WHICH.options)
+
+
+def test_correction_without_news(dialogue: Dialogue) -> None:
+    """After a bare refusal Clara asks which other procedure was meant, and a number answers with the first question."""
+    reply = through(dialogue, "eso no es lo que pregunté", (ABOUT_IMV,))
+    assert reply.status is ReplyStatus.CLARIFIED
+    assert "imv" not in reply.options
+    asked_back = Past("eso no es lo que pregunté", reply.status, "es", options=reply.options)
+    turn = through(dialogue, "la primera", (asked_back, ABOUT_IMV))
+    assert turn.asked == f"{dialogue.listing.names[reply.options[0]]['es']}: cuanto se cobra"
+
+
+def test_second_correction_offers_others(dialogue: Dialogue) -> None:
+    """What was refused already is not offered again."""
+    first = through(dialogue, "no es eso", (ABOUT_IMV,))
+    asked_back = Past("no es eso", first.status, "es", options=first.options)
+    second = through(dialogue, "no es eso", (asked_back, ABOUT_IMV))
+    assert not set(first.options) & set(second.options)
+
+
+def test_correction_with_news(dialogue: Dialogue) -> None:
+    """A correction that says what is meant goes on to the search, without the procedure that was not meant."""
+    turn = through(dialogue, "no, me refiero al NIE", (ABOUT_IMV,))
+    assert (turn.asked, turn.corrected, turn.apart) == ("NIE: cuanto se cobra", True, "imv")
+
+
+def test_person_for_a_procedure(dialogue: Dialogue, texts: Texts) -> None:
+    """Who wants a person is told who is responsible for what was spoken of, and its contact facts with their sources."""
+    reply = through(dialogue, "quiero hablar con una persona", (ABOUT_IMV,))
+    assert reply.status is ReplyStatus.COMMAND
+    assert texts.say("es", "human_default") in reply.text
+    assert "900 20 22 22" in reply.text
+    assert {citation.document_id for citation in reply.citations} == {"imv"}
+    assert len(reply.text) <= ROOM
+
+
+def test_person_for_a_place(dialogue: Dialogue) -> None:
+    """The contact facts are those of the place that the person names."""
+    wish, said = "quiero hablar con alguien sobre el certificado de empadronamiento en {place}", "el teléfono 010"
+    assert said in through(dialogue, wish.format(place="Barcelona")).text
+    assert said not in through(dialogue, wish.format(place="Oviedo")).text
+
+
+def test_person_of_the_operator(real: object, texts: Texts) -> None:
+    """The operator's own contact is told where one is set."""
+    reply = through(build_dialogue(real, texts, "Ana, 600 000 000"), "una persona")
+    assert "Ana, 600 000 000" in reply.text
+
+
+def test_first_contact_gets_the_menu(dialogue: Dialogue) -> None:
+    """The notice of the first contact is the greeting, so that a first greeting gets the topics."""
+    reply = dialogue.obey(Turn(Message("hola"), first_contact=True, question="hola"))
+    assert reply.options
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("hola, ¿cómo pido el NIE?", "¿cómo pido el NIE?"),
+        ("Buenas tardes señorita, y cuánto tarda", "y cuánto tarda"),
+        ("你好，请问要多久", "要多久"),
+        ("c qui le président", "c qui le président"),
+        ("hola", "hola"),
+    ],
+)
+def test_uncourteous(dialogue: Dialogue, text: str, rest: str) -> None:
+    """Greetings before a question are taken off to understand it; a greeting alone stays."""
+    assert dialogue.commands.uncourteous(text, "es") == rest
+
+
+def test_greeting_and_follow_up(dialogue: Dialogue) -> None:
+    """A follow-up behind a greeting is still one."""
+    assert "mínimo vital" in through(dialogue, "hola buenas, ¿y cuánto tarda?", (ABOUT_IMV,)).asked
+
+
+def test_without_past_nothing_changes(dialogue: Dialogue) -> None:
+    """Without a past no question of the evaluation is changed, and none is taken for a command."""
+    changed = []
+    for name in ("development", "queries"):
+        for line in (resources() / "eval" / "clara" / f"{name}.jsonl").read_text("utf-8").splitlines():
+            case = json.loads(line)
+            outcome = through(dialogue, case["query"], (), case["language"])
+            if isinstance(outcome, Reply) or outcome.asked != case["query"]:
+                changed.append(case["query"])
+    assert changed == []
+
+
+@pytest.mark.parametrize(
+    ("text", "previous", "language"),
+    [
+        ("ok?", "fr", "fr"), ("?", "en", "en"), ("IMV", "ro", "ro"), ("NIE TIE IMV", "en", "en"), ("Madrid", "en", "en"),
+        ("https://sede.gob.es/x", "en", "en"), ("arraigo social Barcelona", "en", "en"), ("modelo 790 012", "zh", "zh"),
+        ("and for my wife?", "es", "en"), ("et combien ça coûte ?", "es", "fr"), ("oui", "es", "fr"),
+        ("e quanto custa?", "es", "pt"),
+        ("și cât costă?", "es", "ro"), ("i quant triga?", "es", "ca"), ("а скільки чекати?", "ru", "uk"),
+        ("¿dónde?", "fr", "es"), ("а сколько ждать?", "uk", "ru"), ("no, me refiero al NIE", "fr", "es"),
+    ],
+)  # fmt: skip
+def test_language_of_short_messages(real: object, texts: Texts, text: str, previous: str, language: str) -> None:
+    """A change of language is noticed; what is said alike in every language keeps that of the conversation."""
+    model = read_classifier(resources() / "data" / "language" / "model.npz")
+    assert build_detector(real, texts, model).detect(text, previous) == language
+
+
+def test_phrasebooks_complete(data: Path) -> None:
+    """Every language has every kind of phrase, and numbers from one to ten."""
+    books = read_phrasebooks(data)
+    assert tuple(books) == LANGUAGES
+    for language, book in books.items():
+        kinds = {Kind(kind) for entries in (book.following, book.correcting) for of in entries.entries.values() for kind in of}
+        assert kinds == set(Kind), language
+        assert set(range(1, 11)) <= set(book.numbers.values()), language
+
+
+def test_phrasebook_faults(data: Path, tmp_path: Path) -> None:
+    """Every fault of every file is named at once."""
+    for part in ("following", "schema"):
+        shutil.copytree(data / part, tmp_path / part)
+    spanish = json.loads((tmp_path / "following" / "es.json").read_text("utf-8"))
+    del spanish["asks"]
+    (tmp_path / "following" / "es.json").write_text(json.dumps(spanish), "utf-8")
+    (tmp_path / "following" / "uk.json").unlink()
+    with pytest.raises(DataError) as caught:
+        read_phrasebooks(tmp_path)
+    assert {fault.file for fault in caught.value.faults} == {"following/es.json", "following/uk.json"}

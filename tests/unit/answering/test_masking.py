@@ -1,0 +1,95 @@
+"""Tests of hiding identity data."""
+
+import json
+import re
+
+import pytest
+
+from clara.answering.privacy.identity_data import holds_numbers, identity_in, masked
+from clara.settings import resources
+
+PEOPLE = [
+    ("mi dni es 12345678Z", "mi dni es [DNI]"),
+    ("DNI 12.345.678-Z y nada más", "DNI [DNI] y nada más"),
+    ("mi nie x1234567l caduca", "mi nie [NIE] caduca"),
+    ("NAF 28/12345678/40", "NAF [NAF]"),
+    ("cuenta ES91 2100 0418 4502 0005 1332.", "cuenta [IBAN]."),
+    ("my iban GB82 WEST 1234 5698 7654 32 ok", "my iban [IBAN] ok"),
+    ("tarjeta 4111 1111 1111 1111", "tarjeta [TARJETA]"),
+    ("llámame al +34 612 34 56 78", "llámame al [TELEFONO]"),
+    ("numero ٦١٢٣٤٥٦٧٨", "numero [TELEFONO]"),
+    ("tel 6\u200b12\u200b345678", "tel [TELEFONO]"),
+    ("ana.p+x@mail.example.org gracias", "[CORREO] gracias"),
+    ("nací el 3 de mayo de 1985 en Lima", "nací el [NACIMIENTO] en Lima"),
+    ("我叫李明，护照E12345678", "我叫[NOMBRE]，护照[PASAPORTE]"),
+    ("me llamo Ana María y tengo 3 hijos", "me llamo [NOMBRE] y tengo 3 hijos"),
+    ("请打+34 612345678，谢谢", "请打[TELEFONO]，谢谢"),
+    ("vivo en c/Mayor 15 de Lugo", "vivo en [DIRECCION] de Lugo"),
+    ("vivo en calle Mayor 15, 3º B", "vivo en [DIRECCION]"),
+    ("expediente 2024/123456 parado", "expediente [EXPEDIENTE] parado"),
+]
+KEPT = [
+    "llama al 016, al 112, al 024 o al 900 20 22 22",
+    "cobro 733,60 € al mes y pago 1.250 euros",
+    "Ley 39/2015, RD 1155/2024, BOE-A-2026-8284, modelo 790 código 012, EX-17",
+    "duermo en la calle desde hace 3 años",
+    "una plaza en el colegio para mi hijo de 3 años",
+    "llegué el 12/03/2023 y llevo 2 años",
+    "¿cómo se llama la ayuda de la luz?",
+    "no tengo cuenta a mi nombre, uso la de mi hermana",
+    "I called 112 and 024 yesterday",
+    "escribe a 016-online@igualdad.gob.es",
+]
+
+
+@pytest.mark.parametrize(("text", "shown"), PEOPLE, ids=[text[:20] for text, _ in PEOPLE])
+def test_identity_data_gives_way_to_its_mark(text: str, shown: str) -> None:
+    """What says who somebody is becomes the mark of its kind; the rest stays; a second time changes nothing."""
+    assert masked(text) == shown == masked(shown)
+    assert identity_in(text)
+
+
+@pytest.mark.parametrize("text", KEPT, ids=[text[:20] for text in KEPT])
+def test_what_a_question_needs_stays(text: str) -> None:
+    """Offices' telephones, amounts, norms, forms, ages and dates are nobody's identity."""
+    assert masked(text) == text
+    assert not identity_in(text)
+
+
+def test_only_numbers_of_documents_call_for_a_word() -> None:
+    """Who sends a document or an account is told not to; who gives a name or a telephone is not lectured."""
+    assert holds_numbers("mi nie es X1234567L")
+    assert holds_numbers("cuenta ES91 2100 0418 4502 0005 1332")
+    assert not holds_numbers("me llamo Ana, vivo en calle Mayor 15, mi tel 612345678")
+
+
+def test_every_fact_stays_as_it_is() -> None:
+    """No telephone, address, amount or norm of data/tramites is taken for a person's."""
+    changed = [
+        fact["id"]
+        for file in sorted((resources() / "data" / "tramites").glob("*.json"))
+        for section in json.loads(file.read_text("utf-8"))["sections"]
+        for fact in section["facts"]
+        if identity_in(fact["text"])
+    ]
+    assert changed == []
+
+
+def test_the_evaluations_questions_stay_as_they_are() -> None:
+    """Of the questions of eval/clara, which hold no identity data, none is changed."""
+    folder = resources() / "eval" / "clara"
+    questions = [
+        json.loads(line)["query"]
+        for name in ("queries.jsonl", "development.jsonl")
+        for line in (folder / name).read_text("utf-8").splitlines()
+    ]
+    assert [question for question in questions if masked(question) != question] == []
+
+
+@pytest.mark.parametrize(
+    "piece", ["calle a ", "1 ", "me llamo ", "a@", "ES12 ", "nací ", "x1", "de la ", "\u200b1", "年1", "-"]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    """The longest message that is read, made of what patterns begin with, is finished; nothing loops."""
+    text = (piece * 2_000)[:2_000]
+    assert re.sub(r"\[[A-Z]+\]", "", masked(text)) is not None
