@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.journeys.documented import FENCE, ROOT, documents, spans
+from tests.journeys.documented import ROOT, documents, spans
 
 from clara.settings import Settings
 
@@ -106,40 +106,3 @@ def test_every_row_of_the_seeds_is_true() -> None:
     planned = [(number, where) for number, where, state, _note in rows if state == "planned" and "scripts/" in where]
     assert planned == []
     assert [number for number, where, state, note in rows if not where or (state != "here" and not note)] == []
-
-
-def modules_of_the_map(package: str) -> Iterator[tuple[str, str]]:
-    """Give (folder, module) for each module that the tree of a package in docs/architecture.md names by its bare name."""
-    start = f"\nsrc/{package}/\n"
-    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    (tree,) = [match[3] for match in FENCE.finditer(text) if start in f"\n{match[3]}"]
-    lines = re.sub(r"\n {20,}", " ", f"\n{tree}".split(start)[1]).splitlines()
-    parents: dict[int, str] = {0: ""}
-    for line in lines:
-        depth = len(line) - len(line.lstrip())
-        head, _, said = line.strip().partition("  ")
-        parent = parents[max(level for level in parents if level < depth)]
-        folder = f"{parent}{head}" if head.endswith("/") and "," not in head else parent
-        parents = {level: name for level, name in parents.items() if level < depth} | {depth: folder}
-        if head.endswith("/") and "," in head:
-            yield from (("", f"{parent}{name.strip('/')}") for name in head.split(", "))
-        elif folder == parent and all(is_module(package, parent, name.removesuffix(".py")) for name in head.split(", ")):
-            continue
-        else:
-            flat = re.sub(r"\([^()]*(\([^()]*\)[^()]*)*\)", "", said)
-            items = re.split(r",|;|:| and ", flat)
-            yield from ((folder, item.strip()) for item in items if re.fullmatch(r"[a-z]+(_[a-z]+)*", item.strip()))
-
-
-def is_module(package: str, folder: str, name: str) -> bool:
-    """Whether a module or a folder of that name is in that folder of the package."""
-    place = ROOT / "src" / package / folder / name
-    return place.exists() or place.with_suffix(".py").exists()
-
-
-@pytest.mark.parametrize(("package", "least"), [("clara", 140), ("clara_lab", 40)])
-def test_the_map_names_modules_that_are_there(package: str, least: int) -> None:
-    """Each module in the trees of docs/architecture.md is a file or a folder, where the tree says."""
-    named = list(modules_of_the_map(package))
-    assert len(named) > least
-    assert [(folder, name) for folder, name in named if not is_module(package, folder, name)] == []
