@@ -4,7 +4,7 @@
 PYTHON ?= $(shell { python3 -c 'import sys, sysconfig; sys.exit("--enable-optimizations" not in str(sysconfig.get_config_var("CONFIG_ARGS")))' && echo python3 || \
 	{ /usr/bin/python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' && echo /usr/bin/python3; } || echo python3; } 2>/dev/null)
 BIN := .venv/bin
-DATA ?= ../shared/data
+DATA ?= benchmarks
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
@@ -47,7 +47,7 @@ intent: .venv/.dev ## Train the models of intents, topics, danger, wishes and la
 	@$(BIN)/python -m clara_lab.training.wishes
 	@$(BIN)/python -m clara_lab.training.language
 
-ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA
+ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA=FOLDER
 	@$(BIN)/python -m clara_lab.ablation --data $(DATA)
 
 bench: .venv/.dev ## Measure speed and memory, and print ratios
