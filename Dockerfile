@@ -12,7 +12,7 @@ RUN python -m venv /opt/venv
 
 # The lock changes less often than the source, so this layer is reused by most builds.
 COPY requirements.lock ./
-RUN /opt/venv/bin/python -m pip install --require-hashes -r requirements.lock
+RUN /opt/venv/bin/python -m pip install --no-deps --require-hashes -r requirements.lock
 
 # Not editable: the wheel carries data/, eval/ and migrations/ to /opt/venv/share/clara, and nothing refers to /src.
 COPY pyproject.toml README.md LICENSE LICENSE-DATA NOTICE ./

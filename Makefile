@@ -5,7 +5,7 @@ PYTHON ?= $(shell { python3 -c 'import sys, sysconfig; sys.exit("--enable-optimi
 	{ /usr/bin/python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' && echo /usr/bin/python3; } || echo python3; } 2>/dev/null)
 BIN := .venv/bin
 DATA ?= benchmarks
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo test lint check eval intent ablation bench faults faults-night load soak lock sbom clean
