@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.preparation import fill
 from clara.settings import Settings
 
@@ -62,20 +62,20 @@ def templates(server: EmbeddedServer, shared_folder: Path) -> dict[str, str]:
     return {"schema": "schema", "knowledge": "knowledge"}
 
 
-def _make_template(server: EmbeddedServer, name: str, make: Callable[[Services], object]) -> None:
+def _make_template(server: EmbeddedServer, name: str, make: Callable[[Container], object]) -> None:
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         if connection.execute("select 1 from pg_database where datname = %s", [name]).fetchone():
             return
         half = f"{name}_half"
         connection.execute(sql.SQL("drop database if exists {}").format(sql.Identifier(half)))
         connection.execute(sql.SQL("create database {}").format(sql.Identifier(half)))
-        services = Services(Settings(), server.url(half))
+        services = Container(Settings(), server.url(half))
         make(services)
         services.close()
         connection.execute(sql.SQL("alter database {} rename to {}").format(sql.Identifier(half), sql.Identifier(name)))
 
 
-def _fill(services: Services) -> None:
+def _fill(services: Container) -> None:
     services.migrate()
     fill(services, lambda _said: None)
 
@@ -113,12 +113,12 @@ def knowledge_url(clone: Callable[[str], str]) -> str:
 
 
 @pytest.fixture
-def services_on(tmp_path: Path) -> Iterator[Callable[..., Services]]:
+def services_on(tmp_path: Path) -> Iterator[Callable[..., Container]]:
     """Build services on a database with some settings and a spool of the test's; they are closed when the test ends."""
-    made: list[Services] = []
+    made: list[Container] = []
 
-    def make(url: str | None, **settings: object) -> Services:
-        services = Services(Settings(**{"clara_spool": tmp_path / "spool", **settings}), url)
+    def make(url: str | None, **settings: object) -> Container:
+        services = Container(Settings(**{"clara_spool": tmp_path / "spool", **settings}), url)
         made.append(services)
         return services
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import click
 
-from clara.bootstrap import Services
-from clara.bootstrap.policies import Policy, by_policy, subject_of
-from clara.bootstrap.wrapping import CONFIDENT
+from clara.container import Container
+from clara.container.policies import Policy, by_policy, subject_of
+from clara.container.wrapping import CONFIDENT
 from clara.ingestion.journey import ingest
 from clara.jobs.failures import MENDABLE
 from clara.jobs.preparation import ensure_corpus, running_services
@@ -85,7 +85,7 @@ def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[
     return wrap
 
 
-def measure(services: Services, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> Row:
+def measure(services: Container, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> Row:
     """Ask every question of a benchmark, and measure quality, latency and memory."""
     embedder = services.memorising_embedder(remember_queries=True)
     vectors = embedder.embed([question.text for question in benchmark.questions], "query")
@@ -116,7 +116,7 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
     return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
 
 
-def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> Row:
+def measure_clara(services: Container, variant: Variant, questions: Sequence[Question]) -> Row:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
     retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
@@ -136,14 +136,14 @@ def measure_clara(services: Services, variant: Variant, questions: Sequence[Ques
     return Row("clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
 
 
-def load(services: Services, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
+def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
     """Make the benchmark's corpus searchable; what was loaded before stays."""
     profile = services.profile(benchmark.profile)
     corpus = benchmark.passages[0].corpus
     ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
 
 
-def _clara(services: Services, variants: Sequence[Variant]) -> list[Row]:
+def _clara(services: Container, variants: Sequence[Variant]) -> list[Row]:
     ensure_corpus(services, lambda said: click.echo(said, err=True))
     questions = [question for question in read_evaluation(services) if question.split == "dev"]
     questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")

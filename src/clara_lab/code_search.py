@@ -16,8 +16,8 @@ from typing import get_args
 
 import click
 
-from clara.bootstrap import Services
-from clara.bootstrap.policies import Policy
+from clara.container import Container
+from clara.container.policies import Policy
 from clara.ingestion.programs import UNITS
 from clara.jobs.corpora import Cutting, Programs, load_programs
 from clara.jobs.failures import MENDABLE
@@ -63,7 +63,7 @@ def read_questions(file: Path) -> list[Wanted]:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 
 
-def ask(services: Services, corpus: str, wanted: Wanted, policy: Policy) -> list[str]:
+def ask(services: Container, corpus: str, wanted: Wanted, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
     found = search(services, wanted.question, Asking(LIMIT, corpus, (UNITS,), policy=policy))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))
@@ -92,7 +92,7 @@ def missed(questions: Sequence[Wanted], ranked: Sequence[Sequence[str]]) -> list
     return lines
 
 
-def measure(services: Services, folder: Path, file: Path, *, profile: str, policy: Policy) -> list[str]:
+def measure(services: Container, folder: Path, file: Path, *, profile: str, policy: Policy) -> list[str]:
     """Load a folder, ask every question of a file, and give the table and what was missed.
 
     Raises BenchmarkError when an answer is not in the folder, and what loading raises.

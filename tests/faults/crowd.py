@@ -20,7 +20,7 @@ from tests.faults.database import Database
 from tests.faults.processes import children, resident_bytes
 from tests.journeys.listening import Listening, start_listening
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.settings import Settings
 
 IDLE: Final = 1_200
@@ -62,7 +62,7 @@ def crowds(messages: int) -> Iterator[Crowd]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
         running.callback(database.close)
         database.start()
-        services = Services(Settings(), database.url)
+        services = Container(Settings(), database.url)
         services.migrate()
         services.close()
         web = start_listening(database.url, Path(folder) / "spool", CLARA_EVERYONE_PER_MINUTE="1000000")

@@ -24,7 +24,7 @@ from typing import Final
 
 import psycopg
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.ingestion import Chosen, ingest_chosen
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
@@ -56,8 +56,8 @@ class QuickEmbedder:
         return [[math.cos(len(text) / 1_000), math.sin(len(text) / 1_000)] for text in texts]
 
 
-class QuickServices(Services):
-    """Services whose corpora are embedded at once."""
+class QuickServices(Container):
+    """Container whose corpora are embedded at once."""
 
     def filling(self, corpus: str) -> QuickEmbedder:
         """Give the quick embedder."""

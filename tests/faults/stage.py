@@ -14,7 +14,7 @@ from tests.faults.database import Database
 from tests.faults.killer import WEB, WORKER, Health, answers
 from tests.faults.processes import Fleet, Process
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.preparation import fill
 from clara.settings import Settings, child_environment
 
@@ -105,7 +105,7 @@ class Stage:
         return [file for folder in self.spools for file in folder.glob("*") if file.is_file()]
 
     def _prepare_database(self) -> None:
-        services = Services(Settings(), self.database.url)
+        services = Container(Settings(), self.database.url)
         try:
             services.migrate()
             if self.cast.answers == "clara":

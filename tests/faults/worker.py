@@ -14,8 +14,8 @@ from typing import Any
 from tests.faults.answering import notice_text, reply_text
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.bootstrap import Lazily, Services
 from clara.cli.command import staying
+from clara.container import Container, Lazily
 from clara.delivery.message import Case
 from clara.processes.worker import build_worker
 from clara.retrieval.ports import Embedder, Role
@@ -63,7 +63,7 @@ class MeteredEmbedder:
         return vectors
 
 
-def meter(services: Services, journal: Path) -> None:
+def meter(services: Container, journal: Path) -> None:
     """Put a meter around the bundled embedder, before anything that embeds is built."""
     embedder = MeteredEmbedder(services.embedder.get(), journal)
     services.embedder = Lazily(lambda: embedder)

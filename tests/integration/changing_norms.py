@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlalchemy import text
 
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.sources import Snapshot, digest_of_content
 from clara.jobs.drift import Choice, check_drift
 from clara.jobs.run_record import Outcome
@@ -34,7 +34,7 @@ d) La cuantía anual del IPREM será de 8.400 euros cuando las normas se refiera
 RAISED = LAW.replace(" 20 euros", " 20,67 euros").replace("600 ", "620 ").replace("7.200", "7.440").replace("8.400", "8.680")
 
 
-def serve(services: Services, norm: Norm) -> None:
+def serve(services: Container, norm: Norm) -> None:
     content = norm_as_json(norm)
     snapshot = Snapshot(norm.id, "norm", norm.url, digest_of_content(content), content, norm.updated)
     PostgresSnapshots(services.engine.get()).keep(snapshot, "served")
@@ -50,7 +50,7 @@ def changed(norm: Norm, key: str, before: str, after: str) -> Norm:
     )
 
 
-def look(services: Services, *live: Norm | Exception) -> Outcome:
+def look(services: Container, *live: Norm | Exception) -> Outcome:
     """Look at one source whose live state is handed in."""
     state = live[0]
 
@@ -63,7 +63,7 @@ def look(services: Services, *live: Norm | Exception) -> Outcome:
     return check_drift(services, Choice(source=name), fetch, lambda _line: None, lambda _done, _total: None)
 
 
-def one_of(services: Services, statement: str) -> object:
+def one_of(services: Container, statement: str) -> object:
     with services.engine.get().connect() as connection:
         return connection.scalar(text(statement))
 

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from clara.adapters.postgres.editorial.publications import ServedVersion
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
-from clara.bootstrap import Knowledge, Services, Version
+from clara.container import Container, Knowledge, Version
 from clara.jobs.publication import Choosing, publish
 from clara.jobs.publication_gate import Measured, Verdict
 from clara.jobs.run_record import Outcome
@@ -20,12 +20,12 @@ OLD, NEW = "9,84 €", "10,84 €"
 NOTHING_WORSE = Verdict(Measured(), Measured())
 
 
-def fact_of(services: Services, name: str = FEE) -> Fact:
+def fact_of(services: Container, name: str = FEE) -> Fact:
     procedures = services.released.get().catalogue.procedures.values()
     return next(fact for one in procedures for fact in one.facts if fact.id == name)
 
 
-def raised(services: Services, euros: str = NEW) -> Revision:
+def raised(services: Container, euros: str = NEW) -> Revision:
     """Give the correction that raises the fee."""
     document = fact_document(fact_of(services))
     value = float(euros.removesuffix(" €").replace(",", "."))
@@ -34,7 +34,7 @@ def raised(services: Services, euros: str = NEW) -> Revision:
     return Revision(0, FEE, fields, fact_digest(fact_of(services)), "the fee was raised", "test")
 
 
-def draft(services: Services, euros: str = NEW) -> int:
+def draft(services: Container, euros: str = NEW) -> int:
     return services.revisions().draft(raised(services, euros))
 
 
@@ -42,31 +42,31 @@ def judged_well(_before: ServedVersion, _held: Knowledge, _staged: Version) -> V
     return NOTHING_WORSE
 
 
-def run_publish(services: Services, judge: Any = judged_well, said: list[str] | None = None, **chosen: Any) -> Outcome:
+def run_publish(services: Container, judge: Any = judged_well, said: list[str] | None = None, **chosen: Any) -> Outcome:
     lines = said if said is not None else []
     return publish(services, Choosing(**chosen), lines.append, lambda _done, _total: None, judge)
 
 
-def answered(services: Services, question: str = QUESTION) -> Reply:
+def answered(services: Container, question: str = QUESTION) -> Reply:
     return converse(Message(question), services.tools.get())
 
 
-def rows(services: Services, sql: str, **values: object) -> list[tuple[Any, ...]]:
+def rows(services: Container, sql: str, **values: object) -> list[tuple[Any, ...]]:
     with services.engine.get().begin() as connection:
         return [tuple(row) for row in connection.execute(text(sql), values)]
 
 
-def run_sql(services: Services, *statements: str, **values: object) -> None:
+def run_sql(services: Container, *statements: str, **values: object) -> None:
     with services.engine.get().begin() as connection:
         for sql in statements:
             connection.execute(text(sql), values)
 
 
-def corpora_of(services: Services) -> list[str]:
+def corpora_of(services: Container) -> list[str]:
     return [name for (name,) in rows(services, "select name from corpora order by name")]
 
 
-def states(services: Services) -> list[tuple[int, str]]:
+def states(services: Container) -> list[tuple[int, str]]:
     return [(number, state) for number, state in rows(services, "select id, state from publications order by id")]
 
 

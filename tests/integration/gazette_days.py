@@ -10,7 +10,7 @@ from typing import Any, Self
 from xml.sax.saxutils import escape
 
 from clara.adapters.boe.client import Pace
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.gazette_watch import Chosen, Means, check
 from clara.jobs.run_record import Outcome
 from clara_lab.stand_ins.boe_server import GazetteStandIn
@@ -71,7 +71,7 @@ def ordinary(number: int) -> dict[str, list[dict[str, str]]]:
 class Runs:
     """Runs of the watch on one database, at a time of the test's choosing."""
 
-    services: Services
+    services: Container
     now: datetime = field(default_factory=lambda: at(TODAY, 9))
     said: list[str] = field(default_factory=list)
 

@@ -25,7 +25,7 @@ from tests.integration.wired import CommandLine, wired
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
 from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.message import Incoming, split
 from clara.ingestion.journey import ingest
 from clara.jobs.as_of import NothingRecordedError, end_of, known_then, recorded_since
@@ -44,24 +44,24 @@ HELD = "select id, digest from passages where corpus = :corpus order by 1"
 
 
 @pytest.fixture
-def opened(knowledge_url: str) -> Iterator[Callable[..., Services]]:
+def opened(knowledge_url: str) -> Iterator[Callable[..., Container]]:
     with ExitStack() as stack:
         yield lambda **settings: stack.enter_context(wired(knowledge_url, **settings))
 
 
 @pytest.fixture
-def services(opened: Callable[..., Services]) -> Services:
+def services(opened: Callable[..., Container]) -> Container:
     return opened()
 
 
-def age(services: Services, days: int = DAYS) -> None:
+def age(services: Container, days: int = DAYS) -> None:
     """Let everything that was recorded have been recorded so many days earlier."""
     moved = """update evidence_versions set known_from = known_from - make_interval(days => :days),
                                             known_until = known_until - make_interval(days => :days)"""
     run_sql(services, moved, days=days)
 
 
-def said_to_hold(services: Services, name: str, field: str, day: str) -> None:
+def said_to_hold(services: Container, name: str, field: str, day: str) -> None:
     """Let what was recorded of a fact say from when, or until when, it holds."""
     changed = """update evidence_versions
                     set content = jsonb_set(content, array['metadata', :field], to_jsonb(cast(:day as text)))
@@ -69,13 +69,13 @@ def said_to_hold(services: Services, name: str, field: str, day: str) -> None:
     run_sql(services, changed, name=name, field=field, day=day)
 
 
-def recorded(services: Services, name: str = FEE) -> list[tuple[str, bool]]:
+def recorded(services: Container, name: str = FEE) -> list[tuple[str, bool]]:
     sql = """select content ->> 'text', known_until is null from evidence_versions
               where corpus = 'clara' and passage_id = :name order by known_from"""
     return [(text, current) for text, current in rows(services, sql, name=name)]
 
 
-def test_every_change_of_what_is_served_is_recorded(services: Services) -> None:
+def test_every_change_of_what_is_served_is_recorded(services: Container) -> None:
     """A first load, a publication, its undoing and a corrected passage: the open versions are always what is served."""
     assert rows(services, SERVED) == rows(services, HELD, corpus="clara")
     draft(services)
@@ -91,7 +91,7 @@ def test_every_change_of_what_is_served_is_recorded(services: Services) -> None:
     assert rows(services, spans) == [(0,)]
 
 
-def test_the_law_is_recorded_and_corpora_of_ones_own_are_not(services: Services) -> None:
+def test_the_law_is_recorded_and_corpora_of_ones_own_are_not(services: Container) -> None:
     """What is loaded as `law` has its versions; what an operator loads is their own matter; what is staged is not served."""
     one = Passage("a1", "law", "normativa", "BOE-A-2015-10565", "a1", ("Ley",), "Artículo uno.", "es")
 
@@ -105,7 +105,7 @@ def test_the_law_is_recorded_and_corpora_of_ones_own_are_not(services: Services)
     assert rows(services, "select count(*) from evidence_versions where corpus = 'law' and known_until is null") == [(0,)]
 
 
-def test_answering_as_of_a_day(services: Services) -> None:
+def test_answering_as_of_a_day(services: Container) -> None:
     """The fee of that day is told, today the new one; the copy that was searched is gone."""
     age(services)
     draft(services)
@@ -117,7 +117,7 @@ def test_answering_as_of_a_day(services: Services) -> None:
     assert corpora_of(services) == ["clara", "clara@2"]
 
 
-def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Services) -> None:
+def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Container) -> None:
     """Before anything was recorded, facts count that say they held; those that began later do not, those that ended do."""
     day = date(2026, 4, 25)
     said_to_hold(services, "nie-plazos-01", "valid_from", "2026-05-01")
@@ -135,7 +135,7 @@ def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Services) ->
     assert set(ended) <= then.keys()
 
 
-def test_the_day_decides_what_is_valid(services: Services) -> None:
+def test_the_day_decides_what_is_valid(services: Container) -> None:
     """A fact that ends is told as of its last day, and as of the day after as one that has ended."""
     last = madrid_today() - timedelta(days=3)
     said_to_hold(services, FEE, "valid_until", last.isoformat())
@@ -145,7 +145,7 @@ def test_the_day_decides_what_is_valid(services: Services) -> None:
     assert ["Ya no vale" in reply["text"] for reply in replies] == [False, True]
 
 
-def test_a_copy_left_behind_is_dropped_by_the_next(services: Services) -> None:
+def test_a_copy_left_behind_is_dropped_by_the_next(services: Container) -> None:
     """A copy in use stays; one whose process died goes."""
     passages = services.knowledge.get().passages[:3]
     ingest("clara~dead", passages, services.passages(), services.passage_embedder())
@@ -178,7 +178,7 @@ def test_the_command_line(knowledge_url: str) -> None:
     line.close()
 
 
-def taken(services: Services, body: str) -> int:
+def taken(services: Container, body: str) -> int:
     """Take in a message and answer it; give the number of its turn."""
     inbox = PostgresInbox(services.engine.get(), services.settings.pseudonym_key, services.sealer.get(), Kind(QUEUE, TASK))
     inbox.accept(Incoming(f"SM{datetime.now(UTC).timestamp()}", "local", "ana", "clara", body))
@@ -191,12 +191,12 @@ def taken(services: Services, body: str) -> int:
 
 
 @pytest.fixture
-def turn(opened: Callable[..., Services]) -> tuple[Services, int]:
+def turn(opened: Callable[..., Container]) -> tuple[Container, int]:
     services = opened(clara_channel="local")
     return services, taken(services, QUESTION)
 
 
-def test_a_turn_is_shown_on_its_own_evidence(turn: tuple[Services, int]) -> None:
+def test_a_turn_is_shown_on_its_own_evidence(turn: tuple[Container, int]) -> None:
     """What it cited stands there as it was served then, with its source, and whether it has changed since."""
     services, number = turn
     before = replay(services, number)["citations"]
@@ -213,7 +213,7 @@ def test_a_turn_is_shown_on_its_own_evidence(turn: tuple[Services, int]) -> None
     assert page(told).count("unchanged since") == len(before) - 1
 
 
-def test_a_turn_is_answered_again(turn: tuple[Services, int]) -> None:
+def test_a_turn_is_answered_again(turn: tuple[Container, int]) -> None:
     """On the evidence of its time it cites the same facts, whatever is served now; without its text it is not asked again."""
     services, number = turn
     draft(services)

@@ -13,14 +13,14 @@ from sqlalchemy import text
 from clara.adapters.postgres import migrations
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.operations.audit import PostgresAudit
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.settings import child_environment, resources
 
 OFF, ON = "alter table audit_log disable trigger user", "alter table audit_log enable trigger user"
 
 
 @pytest.fixture
-def audit(empty_url: str, services_on: Callable[..., Services]) -> PostgresAudit:
+def audit(empty_url: str, services_on: Callable[..., Container]) -> PostgresAudit:
     """A log with seven acts."""
     log = PostgresAudit(services_on(empty_url).engine.get())
     for number in range(7):

@@ -6,8 +6,8 @@ from dataclasses import replace
 from tests.unit.knowledge.law.law_samples import DATA
 
 from clara.adapters.models.local import LocalEmbedder
-from clara.bootstrap import Services
-from clara.bootstrap.lazily import Lazily
+from clara.container import Container
+from clara.container.lazily import Lazily
 from clara.jobs.norm_settlement import index
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
@@ -46,7 +46,7 @@ def test_the_passages_of_norms_are_there() -> None:
     assert len(wanted & known) > 0.95 * len(wanted) > 50
 
 
-def test_only_what_changed_is_embedded(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_only_what_changed_is_embedded(empty_url: str, services_on: Callable[..., Container]) -> None:
     """A norm as the release knows it embeds nothing; a changed article embeds itself; `anew` embeds all, for whoever doubts."""
     services = services_on(empty_url)
     services.migrate()

@@ -16,7 +16,7 @@ from tests.integration.wired import WordEmbedder, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres import migrations
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.index_change import BusyIndexError, IncompleteIndexError, as_json, build, status, use
@@ -28,7 +28,7 @@ from clara_lab.stand_ins.gemini_faults import refused
 from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelRequest, ModelStandIn
 
 GEMINI = "gemini-embedding-001-768"
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ def opened(empty_url: str, gemini: Watched) -> Iterator[Opened]:
     """Open services, as each process does, on one database; the bundled embedder is one that takes no time."""
     with ExitStack() as stack:
 
-        def make(**settings: object) -> Services:
+        def make(**settings: object) -> Container:
             wanted = {"gemini_api_key": "key", "gemini_base_url": gemini.url, "gemini_embedding_per_minute": 100_000}
             services = stack.enter_context(wired(empty_url, **{**wanted, **settings}))
             services.embedder = Lazily(WordEmbedder)
@@ -70,7 +70,7 @@ def opened(empty_url: str, gemini: Watched) -> Iterator[Opened]:
 
 
 @pytest.fixture
-def services(opened: Opened) -> Services:
+def services(opened: Opened) -> Container:
     return opened()
 
 
@@ -79,39 +79,39 @@ def passage(number: int, more: str = "", **changes: Any) -> Passage:
     return replace(plain, **changes)
 
 
-def fill(services: Services, passages: Sequence[Passage]) -> None:
+def fill(services: Container, passages: Sequence[Passage]) -> None:
     """Ingest as `clara corpus load` does."""
     embedder = services.filling("towns")
     store = services.passages(Profile(name="prose"), embedder)
     ingest("towns", passages, store, services.memorising_embedder(embedder))
 
 
-def run_build(services: Services, choice: str = "gemini", corpora: Sequence[str] = ("towns",)) -> list[str]:
+def run_build(services: Container, choice: str = "gemini", corpora: Sequence[str] = ("towns",)) -> list[str]:
     said: list[str] = []
     build(services, choice, corpora, said.append, lambda _done, _total: None)
     return said
 
 
-def run_use(services: Services, choice: str, corpora: Sequence[str] = ("towns",)) -> list[str]:
+def run_use(services: Container, choice: str, corpora: Sequence[str] = ("towns",)) -> list[str]:
     said: list[str] = []
     use(services, choice, corpora, said.append)
     return said
 
 
-def held(services: Services) -> dict[Any, tuple[Any, ...]]:
+def held(services: Container) -> dict[Any, tuple[Any, ...]]:
     """Give vectors, missing ones and whether it serves, by model."""
     return {row["model"]: (row["vectors"], row["missing"], row["served"]) for row in as_json(status(services))}
 
 
-def ask(services: Services, question: str) -> Found:
+def ask(services: Container, question: str) -> Found:
     return services.corpus_retriever("towns")(Query(question, "towns", limit=5))
 
 
-def first(services: Services, question: str) -> str:
+def first(services: Container, question: str) -> str:
     return ask(services, question).hits[0].passage.id
 
 
-def test_a_build_changes_over_and_the_way_back_is_at_once(services: Services, gemini: Watched) -> None:
+def test_a_build_changes_over_and_the_way_back_is_at_once(services: Container, gemini: Watched) -> None:
     """Every passage gets a new vector, then questions are embedded by the new model, and back; each step may be repeated."""
     fill(services, [passage(number) for number in range(130)])
     assert held(services) == {"words": (130, 0, True)}
@@ -132,21 +132,21 @@ def test_a_build_changes_over_and_the_way_back_is_at_once(services: Services, ge
     assert run_use(services, "gemini", []) == [f"towns: is searched by {GEMINI} instead of words"]
 
 
-def out_of_line(services: Services) -> int:
+def out_of_line(services: Container) -> int:
     """Give the bytes of vectors that PostgreSQL moved out of their rows: to scan those takes five times as long."""
     with services.engine.get().connect() as connection:
         sql = "select pg_relation_size(reltoastrelid) from pg_class where oid = 'embeddings'::regclass"
         return int(connection.execute(text(sql)).scalar_one())
 
 
-def building(services: Services) -> bool:
+def building(services: Container) -> bool:
     """Say whether a process builds vectors."""
     with services.engine.get().connect() as connection:
         return bool(connection.scalar(text("select count(*) from pg_locks where locktype = 'advisory'")))
 
 
 def test_a_killed_build_changes_nothing_and_is_taken_up_where_it_was(
-    services: Services, gemini: Watched, empty_url: str
+    services: Container, gemini: Watched, empty_url: str
 ) -> None:
     """The process is killed while Gemini has its third batch: the old model serves, and what was stored is not asked again."""
     fill(services, [passage(number) for number in range(200)])
@@ -166,7 +166,7 @@ def test_a_killed_build_changes_nothing_and_is_taken_up_where_it_was(
     assert gemini.texts("QUERY") == []
 
 
-def test_a_build_that_fails_leaves_the_old_model(services: Services, gemini: Watched) -> None:
+def test_a_build_that_fails_leaves_the_old_model(services: Container, gemini: Watched) -> None:
     """A provider that refuses in the middle costs nothing but time: the search is as it was, and there is no way over yet."""
     fill(services, [passage(number) for number in range(100)])
     gemini.before = lambda number: refused(429, "RESOURCE_EXHAUSTED", "68940s") if number == 2 else None
@@ -179,7 +179,7 @@ def test_a_build_that_fails_leaves_the_old_model(services: Services, gemini: Wat
     assert run_build(services)[0].startswith("towns: 36 new")
 
 
-def test_what_is_ingested_meanwhile_is_not_lost(services: Services, opened: Opened, gemini: Watched) -> None:
+def test_what_is_ingested_meanwhile_is_not_lost(services: Container, opened: Opened, gemini: Watched) -> None:
     """A text that changes, one that comes and one that goes while a build runs: all are right when it changes over."""
     start = [passage(number) for number in range(130)]
     after = [passage(0, "cambiada"), *start[1:129], passage(500)]
@@ -195,7 +195,7 @@ def test_what_is_ingested_meanwhile_is_not_lost(services: Services, opened: Open
     assert vectors["p000"] == pytest.approx(expected, abs=1e-6)
 
 
-def test_after_the_change_ingestion_embeds_for_the_model_that_serves(services: Services, gemini: Watched) -> None:
+def test_after_the_change_ingestion_embeds_for_the_model_that_serves(services: Container, gemini: Watched) -> None:
     """New texts are embedded by it alone; texts that stay keep their vectors of both; the way back says what it needs."""
     start = [passage(number) for number in range(20)]
     fill(services, start)
@@ -211,7 +211,7 @@ def test_after_the_change_ingestion_embeds_for_the_model_that_serves(services: S
     assert run_build(services, "local") == ["towns: 2 new vectors of words for 21 passages; it is searched by it from now on"]
 
 
-def test_two_vector_spaces_never_meet(services: Services) -> None:
+def test_two_vector_spaces_never_meet(services: Container) -> None:
     """A foreign vector is refused by the search, by the store and by the schema; nothing serves that was not built."""
     fill(services, [passage(number) for number in range(5)])
     run_build(services)
@@ -231,12 +231,12 @@ def test_two_vector_spaces_never_meet(services: Services) -> None:
     assert held(services) == {"words": (5, 0, False), GEMINI: (4, 1, True)}
 
 
-def keys(services: Services) -> list[int]:
+def keys(services: Container) -> list[int]:
     with services.engine.get().connect() as connection:
         return list(connection.execute(text("select pk from passages")).scalars())
 
 
-def forget(services: Services, name: str) -> int:
+def forget(services: Container, name: str) -> int:
     """Remove Gemini's vector of a passage; give the passage's key."""
     sql = """delete from embeddings e using vector_spaces s, passages p
               where s.id = e.space_id and s.model = :model and p.pk = e.passage_pk and p.id = :name returning p.pk"""
@@ -244,7 +244,7 @@ def forget(services: Services, name: str) -> int:
         return int(connection.execute(text(sql), {"model": GEMINI, "name": name}).scalar_one())
 
 
-def test_questions_asked_while_models_change_are_answered_by_one_of_them(services: Services, opened: Opened) -> None:
+def test_questions_asked_while_models_change_are_answered_by_one_of_them(services: Container, opened: Opened) -> None:
     """However often it is changed over, every cosine is that of a question and a passage of the same model."""
     passages = [passage(number) for number in range(30)]
     fill(services, passages)
@@ -273,13 +273,13 @@ def test_questions_asked_while_models_change_are_answered_by_one_of_them(service
     assert min(near.values()) > 20
 
 
-def cosine(services: Services, model: str, question: str, of: Passage) -> float:
+def cosine(services: Container, model: str, question: str, of: Passage) -> float:
     embedder = services.embedders.asking(model)
     (asked,), (held_,) = embedder.embed([question], "query"), embedder.embed([of.indexed_text], "passage")
     return sum(a * b for a, b in zip(asked, held_, strict=True))
 
 
-def test_blank_passages_do_not_stand_in_the_way(services: Services) -> None:
+def test_blank_passages_do_not_stand_in_the_way(services: Container) -> None:
     """A text with nothing to embed has no vector of any model, and is not missed."""
     fill(services, [passage(0), passage(1, text="\u200b \t")])
     assert held(services) == {"words": (1, 0, True)}
@@ -288,7 +288,7 @@ def test_blank_passages_do_not_stand_in_the_way(services: Services) -> None:
     run_use(services, "local")
 
 
-def test_one_build_at_a_time(services: Services, opened: Opened, gemini: Watched) -> None:
+def test_one_build_at_a_time(services: Container, opened: Opened, gemini: Watched) -> None:
     """A second build of a corpus is refused while the first one runs, and so is one of a corpus that is not there."""
     fill(services, [passage(0)])
     refusals: list[str] = []
@@ -309,12 +309,12 @@ def test_one_build_at_a_time(services: Services, opened: Opened, gemini: Watched
         run_use(services, "local")
 
 
-def drop_space(services: Services, model: str) -> None:
+def drop_space(services: Container, model: str) -> None:
     with services.engine.get().begin() as connection:
         connection.execute(text("delete from vector_spaces where model = :model"), {"model": model})
 
 
-def test_without_a_key_a_build_says_what_it_needs(services: Services, opened: Opened) -> None:
+def test_without_a_key_a_build_says_what_it_needs(services: Container, opened: Opened) -> None:
     """Neither a build nor a search goes anywhere without the key; a corpus that is dropped goes with all of its vectors."""
     fill(services, [passage(0)])
     bare = opened(gemini_api_key=None)
@@ -331,7 +331,7 @@ def test_without_a_key_a_build_says_what_it_needs(services: Services, opened: Op
         assert connection.scalar(text("select count(*) from pg_indexes where indexname like 'hnsw%'")) == 0
 
 
-def test_a_model_of_another_release_gives_way_to_the_bundled_one(services: Services, opened: Opened) -> None:
+def test_a_model_of_another_release_gives_way_to_the_bundled_one(services: Container, opened: Opened) -> None:
     """A release that bundles another model ingests for its own, and searches by it from then on."""
     fill(services, [passage(0)])
     later = opened()
@@ -348,7 +348,7 @@ class Later(WordEmbedder):
     model = "later-words"
 
 
-def test_the_migration_finds_the_model_of_what_is_there(services: Services) -> None:
+def test_the_migration_finds_the_model_of_what_is_there(services: Container) -> None:
     """A corpus of the release before is searched by the one model that it has vectors of."""
     fill(services, [passage(0)])
     scripts = resources() / "migrations"

@@ -10,8 +10,8 @@ import pytest
 from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Lazily, Services
-from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.container import Container, Lazily
+from clara.container.policies import Policy, by_policy, subject_of
 from clara.ingestion.journey import Report
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
 from clara.jobs.corpora import table as corpora
@@ -29,30 +29,30 @@ CODE = Path(__file__).parents[1] / "data" / "code"
 LIMIT = 10
 
 
-def fill(services: Services, folder: Path, name: str = "programs", *languages: str) -> Report:
+def fill(services: Container, folder: Path, name: str = "programs", *languages: str) -> Report:
     source = Programs(folder, languages)
     return load_programs(services, name, source, profile="code", cutting=Cutting(), progress=lambda _done, _total: None)[0]
 
 
 @pytest.fixture(scope="module")
-def services(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[Services]:
-    """Services with the real model on a database that holds the programs."""
+def services(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[Container]:
+    """Container with the real model on a database that holds the programs."""
     with database(server, templates["schema"]) as url, wired(url) as made:
         fill(made, CODE)
         yield made
 
 
 @pytest.fixture(scope="module")
-def words(services: Services) -> Vocabulary:
+def words(services: Container) -> Vocabulary:
     return subject_of(services.profile("code"))
 
 
 @pytest.fixture(scope="module")
-def plain(services: Services) -> Retrieve:
+def plain(services: Container) -> Retrieve:
     return services.corpus_retriever("programs")
 
 
-def ask(services: Services, text: str, policy: Policy) -> Found:
+def ask(services: Container, text: str, policy: Policy) -> Found:
     return services.corpus_retriever("programs", policy)(Query(text, "programs", limit=LIMIT))
 
 
@@ -87,7 +87,7 @@ class TestLoading:
             invoices.unlink()
             assert fill(services, folder).dropped == 7  # a file, three functions that are documented
 
-    def test_what_is_told_of_a_unit(self, services: Services) -> None:
+    def test_what_is_told_of_a_unit(self, services: Container) -> None:
         """A hit carries language, kind, lines and calls, and can be filtered by file, language and kind."""
         found = search(services, "database connection pool", Asking(3, "programs", filters={"kind": ("method",)}))
         assert len(found["hits"]) == 3
@@ -110,7 +110,7 @@ class TestLoading:
             linked = {unit_of(hit.passage.id): hit.linked for hit in found.hits}
             assert linked["billing/invoices.py::round_to_cents"] > 0
 
-    def test_clara_s_own_corpus_is_not_overwritten(self, services: Services) -> None:
+    def test_clara_s_own_corpus_is_not_overwritten(self, services: Container) -> None:
         """The name of the checked knowledge is refused."""
         with pytest.raises(CorpusNameError, match="filled by `clara ingest`"):
             fill(services, CODE, "clara")
@@ -119,32 +119,32 @@ class TestLoading:
 class TestUseCases:
     """The five of Advanced RAG, each under the policy that it names."""
 
-    def test_precise_technical_query(self, services: Services) -> None:
+    def test_precise_technical_query(self, services: Container) -> None:
         """1: a long question with exact words, corrected: the method is among the first, and every round is told."""
         found = ask(services, "find authenticate method with token validation", "corrective")
         assert "auth/tokens.py::TokenService.authenticate" in names(found, 3)
         assert 1 <= len(found.trace["rounds"]) <= 3
 
-    def test_short_name(self, services: Services) -> None:
+    def test_short_name(self, services: Container) -> None:
         """2: one word that is a name, self-reflective: what is called so comes first, and what remains was judged."""
         found = ask(services, "authenticate", "self_reflective")
         assert names(found, 1) == ["auth/tokens.py::TokenService.authenticate"]
         assert set(found.trace["relevance"]) >= {hit.passage.id for hit in found.hits}
 
-    def test_architecture(self, services: Services) -> None:
+    def test_architecture(self, services: Container) -> None:
         """3: several concepts at once, adaptive: what makes up signing in comes from more than one file."""
         found = ask(services, "microservices authentication pattern", "adaptive")
         assert found.trace["strategy"]["strategy"] in {"corrective", "self_reflective"}
         assert len({hit.passage.document_id for hit in found.hits if hit.passage.id.startswith("auth/")}) > 1
 
-    def test_vague(self, services: Services, words: Vocabulary) -> None:
+    def test_vague(self, services: Container, words: Vocabulary) -> None:
         """4: one vague word, adaptive: by length it is the self-reflective kind, and code about errors is found."""
         assert recommendation("error", words).strategy == "self_reflective"
         found = ask(services, "error", "adaptive")
         assert found.status is Status.FOUND
         assert {"web/server.js::handleError", "services/scheduler.py::report_error"} & set(names(found, 5))
 
-    def test_several_languages(self, services: Services) -> None:
+    def test_several_languages(self, services: Container) -> None:
         """5: a concept that is there in four languages, corrected: it is found in each of them."""
         found = ask(services, "database connection pool", "corrective")
         assert {hit.passage.metadata["language"] for hit in found.hits} >= {"python", "go", "java", "rust"}
@@ -163,13 +163,13 @@ class TestSelfReflective:
         assert should_retrieve("middleware", words).should_retrieve
         assert not should_retrieve("hello, thanks", words).should_retrieve
 
-    def test_retrieve_and_evaluate(self, services: Services) -> None:
+    def test_retrieve_and_evaluate(self, services: Container) -> None:
         """Each hit that is shown was graded, and the decision is told."""
         found = ask(services, "validate the password of a user", "self_reflective")
         assert "auth/passwords.py::validate_credentials" in names(found, 3)
         assert found.trace["decision"]["should_retrieve"]
 
-    def test_retrieve_and_evaluate_returns_only_relevant(self, services: Services, plain: Retrieve, words: Vocabulary) -> None:
+    def test_retrieve_and_evaluate_returns_only_relevant(self, services: Container, plain: Retrieve, words: Vocabulary) -> None:
         """What was graded as not relevant is not shown; nothing at all for a courtesy."""
         query = Query("database connection pool", "programs", limit=60)
         kept = services.corpus_retriever("programs", "self_reflective")(query)
@@ -191,14 +191,14 @@ class TestCorrective:
         assert written["keywords"] == ["validate user"]
         assert any(text.startswith("function") for text in written["kind"])
 
-    def test_retrieve_with_correction_basic(self, services: Services) -> None:
+    def test_retrieve_with_correction_basic(self, services: Container) -> None:
         """At most three rounds are made, and the result is as long as was asked."""
         found = ask(services, "validate user credentials", "corrective")
         assert "auth/passwords.py::validate_credentials" in names(found, 3)
         assert len(found.trace["rounds"]) <= 3
         assert len(found.hits) == LIMIT
 
-    def test_retrieve_with_correction_deduplicates(self, services: Services) -> None:
+    def test_retrieve_with_correction_deduplicates(self, services: Container) -> None:
         """A passage that several rounds bring comes once."""
         found = ask(services, "pool that lends connections to threads", "corrective")
         assert len(set(names(found))) == len(found.hits)
@@ -212,14 +212,14 @@ class TestAdaptive:
         levels = [complexity(text, words).value for text in ("error", "read a file", "validate token before the session ends")]
         assert levels == ["low", "medium", "high"]
 
-    def test_retrieve_auto_strategy(self, services: Services) -> None:
+    def test_retrieve_auto_strategy(self, services: Container) -> None:
         """Without a wish, the first search decides and says why."""
         strategy = ask(services, "hash a password with a salt", "adaptive").trace["strategy"]
         assert strategy["strategy"] in {"self_reflective", "corrective"}
         assert strategy["reason"].startswith("the first search")
 
     @pytest.mark.parametrize("preferred", ["self_reflective", "corrective"])
-    def test_retrieve_prefer(self, services: Services, words: Vocabulary, preferred: str) -> None:
+    def test_retrieve_prefer(self, services: Container, words: Vocabulary, preferred: str) -> None:
         """Two topics: either policy can be forced, whatever the question is like."""
         strategies = {name: services.corpus_retriever("programs", name) for name in ("self_reflective", "corrective")}
         found = adaptive(strategies, words, prefer=preferred)(Query("rate limiter", "programs", limit=3))
@@ -237,19 +237,19 @@ class TestTogether:
     """Five topics: each policy whole, empty results, and what all agree on."""
 
     @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive"])
-    def test_full_pipeline(self, services: Services, policy: Policy) -> None:
+    def test_full_pipeline(self, services: Container, policy: Policy) -> None:
         """Three topics: from question to hits, each policy finds the function."""
         found = ask(services, "mail a code to confirm an address", policy)
         assert names(found, 1) == ["services/mailer.py::send_confirmation"]
 
     @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive"])
-    def test_empty_results(self, services: Services, policy: Policy) -> None:
+    def test_empty_results(self, services: Container, policy: Policy) -> None:
         """A search that finds nothing is a miss under every policy, and no error."""
         nothing = by_policy(policy, lambda _query: Found(Status.NOT_FOUND, "none"), subject_of(services.profile("code")), 1.0)
         found = nothing(Query("quantum annealing", "programs"))
         assert (found.status, found.hits) == (Status.NOT_FOUND, ())
 
-    def test_consistency_across_strategies(self, services: Services, plain: Retrieve) -> None:
+    def test_consistency_across_strategies(self, services: Container, plain: Retrieve) -> None:
         """What is plainly meant comes first under every policy as without one."""
         text = "sum up the lines of an invoice with sales tax"
         first = {policy: names(ask(services, text, policy), 1)[0] for policy in ("self_reflective", "corrective", "adaptive")}
@@ -272,7 +272,7 @@ class TestMeasuring:
                 assert f" {last}" in (source / "src" / path).read_text("utf-8"), name
                 assert "_" not in last or last not in one.question
 
-    def test_measuring(self, services: Services, tmp_path: Path) -> None:
+    def test_measuring(self, services: Container, tmp_path: Path) -> None:
         """Every question is asked; what is not among the first three is named; an answer that is gone is an error."""
         asked = [("q1", "sum up the lines of an invoice", "total_with_tax"), ("q2", "trust a device", "total_with_tax")]
         file = tmp_path / "questions.jsonl"
@@ -349,6 +349,6 @@ def test_mistakes(commands: CommandLine, tmp_path: Path, arguments: list[str], s
     assert said in ran.err
 
 
-def test_the_shared_model_is_the_bundled_one(services: Services) -> None:
+def test_the_shared_model_is_the_bundled_one(services: Container) -> None:
     """Policies are put around the bundled embedder only, and that is what these tests ran on."""
     assert services.embedder is EMBEDDER

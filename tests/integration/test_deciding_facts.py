@@ -11,7 +11,7 @@ from tests.integration.correcting import run_publish
 from tests.integration.wired import CommandLine, wired
 
 from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError
 from clara.ingestion.decisions import Corrected, Holds
 from clara.jobs.review import Verdicts, accept, one, waiting
@@ -34,29 +34,29 @@ def quiet(_line: str) -> None:
 
 
 @pytest.fixture
-def services(empty_url: str, services_on: Callable[..., Services]) -> Services:
+def services(empty_url: str, services_on: Callable[..., Container]) -> Container:
     made = services_on(empty_url)
     serve(made, norm(LAW))
     return made
 
 
 @pytest.fixture
-def number(services: Services) -> int:
+def number(services: Container) -> int:
     """The finding that the IPREM rose to 620 €."""
     return numbers(look(services, norm(RAISED)))[0]
 
 
-def facts(services: Services, number: int) -> dict[str, dict[str, object]]:
+def facts(services: Container, number: int) -> dict[str, dict[str, object]]:
     return {fact["fact"]: fact for fact in one(services, number)["facts"]}
 
 
-def in_doubt(services: Services) -> set[str]:
+def in_doubt(services: Container) -> set[str]:
     """The facts that a process which starts now warns of."""
     services.flags.get()._again_at = float("-inf")  # the next look is due
     return set(services.flagged())
 
 
-def test_a_new_base_proposes_every_figure_that_derives_from_it(services: Services, number: int) -> None:
+def test_a_new_base_proposes_every_figure_that_derives_from_it(services: Container, number: int) -> None:
     """One new IPREM gives the new figures of each fact by its formula, of those too that cite another norm."""
     told = facts(services, number)
     proposed = {name: fact["proposal"]["text"] for name, fact in told.items() if fact["proposal"]}  # type: ignore[index]
@@ -74,7 +74,7 @@ def test_a_new_base_proposes_every_figure_that_derives_from_it(services: Service
     assert following & published <= proposed.keys()
 
 
-def test_accepting_blesses_nothing(services: Services, number: int) -> None:
+def test_accepting_blesses_nothing(services: Container, number: int) -> None:
     """All touched facts keep their warning, none is corrected, and they are named with what to do."""
     touched = set(facts(services, number))
     said: list[str] = []
@@ -86,7 +86,7 @@ def test_accepting_blesses_nothing(services: Services, number: int) -> None:
     assert [entry["id"] for entry in waiting(services)] == [number]
 
 
-def test_each_fact_is_decided_by_itself(services: Services, number: int) -> None:
+def test_each_fact_is_decided_by_itself(services: Container, number: int) -> None:
     """The corrected is a draft, the held loses its warning and its reason is in the audit log, all others stay in doubt."""
     touched = set(facts(services, number))
     decisions = [
@@ -106,7 +106,7 @@ def test_each_fact_is_decided_by_itself(services: Services, number: int) -> None
     assert (states[RENT], states[LIGHT], states[FAMILY]) == ("holds", "drafted", "undecided")
 
 
-def test_more_can_be_decided_later(services: Services, number: int) -> None:
+def test_more_can_be_decided_later(services: Container, number: int) -> None:
     """An accepted finding takes decisions until none is left; the later of two about one fact counts."""
     accept(services, number, Verdicts([Holds(LIGHT, "de momento")]), say=quiet)
     accept(services, number, Verdicts([Corrected(LIGHT)]), say=quiet)
@@ -122,7 +122,7 @@ def test_more_can_be_decided_later(services: Services, number: int) -> None:
         accept(services, number, say=quiet)
 
 
-def test_a_withdrawn_correction_is_undecided_again(services: Services, number: int) -> None:
+def test_a_withdrawn_correction_is_undecided_again(services: Container, number: int) -> None:
     """Taking a draft back does not bless the old figure."""
     accept(services, number, Verdicts([Corrected(LIGHT)]), say=quiet)
     services.revisions().withdraw(LIGHT)
@@ -130,7 +130,7 @@ def test_a_withdrawn_correction_is_undecided_again(services: Services, number: i
     assert LIGHT in PostgresFindings(services.engine.get()).find(number).undecided
 
 
-def test_a_base_that_the_law_leaves_open_is_given(services: Services) -> None:
+def test_a_base_that_the_law_leaves_open_is_given(services: Container) -> None:
     """Where the new words do not say for certain which figure is the base, nothing is proposed until a person names it."""
     rewritten = RAISED.replace("b) El IPREM mensual, 620 euros.", "b) Por meses, 620 euros, y 610 en los meses de 2026.")
     (number,) = numbers(look(services, norm(rewritten)))
@@ -143,7 +143,7 @@ def test_a_base_that_the_law_leaves_open_is_given(services: Services) -> None:
         one(services, number, {"ipren": Decimal(620)})
 
 
-def test_the_page_shows_facts_beside_the_law(services: Services, number: int) -> None:
+def test_the_page_shows_facts_beside_the_law(services: Container, number: int) -> None:
     """Old and new words of the law, then each fact as it is told with its figures, beside what is proposed."""
     lines = list(page(one(services, number)))
     text = "\n".join(lines)
@@ -155,7 +155,7 @@ def test_the_page_shows_facts_beside_the_law(services: Services, number: int) ->
     assert any("amount 12600 EUR/year" in line.partition("|")[0] for line in of_fact)
 
 
-def test_the_walk_at_the_command_line(services: Services, empty_url: str, number: int, tmp_path: Path) -> None:
+def test_the_walk_at_the_command_line(services: Container, empty_url: str, number: int, tmp_path: Path) -> None:
     """An operator prints the decisions, corrects the file, accepts with it, and decides the rest by options."""
     line = CommandLine(empty_url)
     printed = json.loads(line("review", "show", str(number), "--decisions").out)
@@ -218,7 +218,7 @@ GOOD = {"fact": LIGHT, "corrected": "proposed"}
     ],
 )
 def test_bad_decisions_are_one_error(
-    services: Services, empty_url: str, number: int, tmp_path: Path, document: object, said: str
+    services: Container, empty_url: str, number: int, tmp_path: Path, document: object, said: str
 ) -> None:
     """Place and remedy are named, the exit code is 2, and nothing is written: not the good decision beside it either."""
     file = tmp_path / "decisions.json"
@@ -232,14 +232,14 @@ def test_bad_decisions_are_one_error(
     assert one_of(services, "select count(*) from audit_log") == 0
 
 
-def test_what_does_not_change_a_fact_is_no_correction(services: Services, number: int) -> None:
+def test_what_does_not_change_a_fact_is_no_correction(services: Container, number: int) -> None:
     """The same text as a correction is refused: that a fact holds is said with a reason."""
     same = facts(services, number)[LIGHT]["text"]
     with pytest.raises(DataError, match="says already; say that it holds"):
         accept(services, number, Verdicts([Corrected(LIGHT, {"text": same})]), say=quiet)
 
 
-def test_a_second_rise_builds_on_what_is_served(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+def test_a_second_rise_builds_on_what_is_served(knowledge_url: str, services_on: Callable[..., Container]) -> None:
     """A later change of the same law proposes from the figures as they are told then."""
     services = services_on(knowledge_url)
     serve(services, norm(LAW))

@@ -16,7 +16,7 @@ from tests.unit.knowledge.law.law_samples import DATA, sample
 
 from clara.adapters.http.alerts import AlertNotTakenError
 from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
-from clara.bootstrap import Services, read_knowledge
+from clara.container import Container, read_knowledge
 from clara.ingestion.sources import SourceUnreachableError
 from clara.jobs.drift import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
 from clara.jobs.intake import Fetch, in_folder
@@ -50,7 +50,7 @@ FULL = whole(sample(NORM))
 
 
 @pytest.fixture
-def services(empty_url: str, services_on: Callable[..., Services]) -> Services:
+def services(empty_url: str, services_on: Callable[..., Container]) -> Container:
     made = services_on(empty_url)
     for norm in (FULL, sample(OTHER, "legislation_2026-04-25")):
         serve(made, norm)
@@ -61,7 +61,7 @@ SLOWER = changed(FULL, "da7", "tres meses", "cuatro meses")
 HELD = "select state from snapshots where source_id = 'BOE-A-2024-24099' order by id desc limit 1"
 
 
-def test_a_norm_that_says_the_same_is_unchanged(services: Services) -> None:
+def test_a_norm_that_says_the_same_is_unchanged(services: Container) -> None:
     """Nothing is found, nothing waits, and the look is remembered."""
     outcome = look(services, FULL)
     assert outcome.exit_code == 0
@@ -70,7 +70,7 @@ def test_a_norm_that_says_the_same_is_unchanged(services: Services) -> None:
     assert waiting(services) == []
 
 
-def test_a_changed_period_waits_with_its_blast_radius(services: Services) -> None:
+def test_a_changed_period_waits_with_its_blast_radius(services: Container) -> None:
     """The finding names its facts, proposes the new figure where it is certain, and changes nothing that is served."""
     outcome = look(services, SLOWER)
     (finding,) = outcome.report["sources"][0]["findings"]
@@ -86,7 +86,7 @@ def test_a_changed_period_waits_with_its_blast_radius(services: Services) -> Non
     assert "arraigo-plazos-01" in services.flagged()
 
 
-def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> None:
+def test_accepting_serves_the_state_and_leaves_a_draft(services: Container) -> None:
     """From a changed norm to the new state served and the corrected fact as a draft, made for the fact as data/ has it."""
     (number,) = numbers(look(services, SLOWER))
     said: list[str] = []
@@ -105,7 +105,7 @@ def test_accepting_serves_the_state_and_leaves_a_draft(services: Services) -> No
     assert numbers(look(services, SLOWER)) == []
 
 
-def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None:
+def test_accepted_law_is_searched_by_its_new_wording(services: Container) -> None:
     """Where the norm is in the corpus of the law, accepting brings the new wording into it, and nothing else of it changes."""
     health, now = (
         replace(norm, provisions=(norm.by_key["a21"], norm.by_key["a22"]))
@@ -123,7 +123,7 @@ def test_accepted_law_is_searched_by_its_new_wording(services: Services) -> None
     assert one_of(services, new) == 1
 
 
-def test_a_snapshot_waits_for_its_last_finding(services: Services) -> None:
+def test_a_snapshot_waits_for_its_last_finding(services: Container) -> None:
     """Of six changes each is decided alone; the state is served with the last."""
     found = numbers(look(services, sample(OTHER)))
     assert len(found) == 5
@@ -131,7 +131,7 @@ def test_a_snapshot_waits_for_its_last_finding(services: Services) -> None:
     assert states == ["waiting"] * 4 + ["served"]
 
 
-def test_a_rejected_wording_is_not_found_again(services: Services) -> None:
+def test_a_rejected_wording_is_not_found_again(services: Container) -> None:
     """Its snapshot is rejected, answers rest on what they did, and the next look is silent."""
     (number,) = numbers(look(services, SLOWER))
     assert reject(services, number, "error de la fuente", lambda _line: None).snapshot == "rejected"
@@ -143,7 +143,7 @@ def test_a_rejected_wording_is_not_found_again(services: Services) -> None:
     assert look(services, slower_still).report["counts"] == {"substantive": 1}
 
 
-def test_decisions_are_made_once_and_about_what_is_there(services: Services) -> None:
+def test_decisions_are_made_once_and_about_what_is_there(services: Container) -> None:
     """A second decision, an unknown number and a missing reason are errors that name the remedy."""
     (number,) = numbers(look(services, SLOWER))
     with pytest.raises(MissingReasonError, match="--reason"):
@@ -158,7 +158,7 @@ def test_decisions_are_made_once_and_about_what_is_there(services: Services) -> 
     assert one_of(services, "select count(*) from audit_log") == 1
 
 
-def test_looking_again_finds_the_same_once(services: Services) -> None:
+def test_looking_again_finds_the_same_once(services: Container) -> None:
     """The same difference keeps its number, however often it is found."""
     first, second = numbers(look(services, SLOWER)), numbers(look(services, SLOWER))
     assert first == second
@@ -166,7 +166,7 @@ def test_looking_again_finds_the_same_once(services: Services) -> None:
     assert one_of(services, "select count(*) from snapshots where state = 'waiting'") == 1
 
 
-def test_what_moves_on_or_back_is_superseded(services: Services) -> None:
+def test_what_moves_on_or_back_is_superseded(services: Container) -> None:
     """Another wording takes the place of the one that waits; when the source says again what is served, nothing waits."""
     look(services, SLOWER)
     moved = look(services, changed(FULL, "da7", "tres meses", "seis meses"))
@@ -179,7 +179,7 @@ def test_what_moves_on_or_back_is_superseded(services: Services) -> None:
     assert [entry["id"] for entry in waiting(services)] == numbers(back)
 
 
-def test_a_source_that_does_not_answer_is_no_quiet_source(services: Services) -> None:
+def test_a_source_that_does_not_answer_is_no_quiet_source(services: Container) -> None:
     """It is told as unreachable, and what was found before stays open."""
     look(services, SLOWER)
     outcome = look(services, SourceUnreachableError("did not answer"))
@@ -189,14 +189,14 @@ def test_a_source_that_does_not_answer_is_no_quiet_source(services: Services) ->
     assert one_of(services, "select outcome from checks") == "unreachable"
 
 
-def test_what_is_not_held_yet_is_told(services: Services) -> None:
+def test_what_is_not_held_yet_is_told(services: Container) -> None:
     """Without a served state there is nothing to compare with: the remedy is named, and the exit code is 1."""
     outcome = look(services, sample("BOE-A-2025-12056"))
     assert outcome.exit_code == 1
     assert "clara ingest --source BOE-A-2025-12056" in outcome.report["sources"][0]["detail"]
 
 
-def test_a_cosmetic_difference_waits_for_nobody(services: Services) -> None:
+def test_a_cosmetic_difference_waits_for_nobody(services: Container) -> None:
     """A comma is told, and nothing has to be decided."""
     outcome = look(services, changed(FULL, "da7", "tres meses", "tres  «meses»"))
     assert (outcome.exit_code, outcome.report["counts"]) == (0, {"cosmetic": 1})
@@ -204,7 +204,7 @@ def test_a_cosmetic_difference_waits_for_nobody(services: Services) -> None:
     assert one_of(services, "select state || ' by ' || decided_by from findings") == "accepted by rule"
 
 
-def test_recent_answers_are_counted(services: Services) -> None:
+def test_recent_answers_are_counted(services: Container) -> None:
     """Each touched fact says how many answers of the last 30 days quote it; older ones do not count."""
     cited = '[{"passage_id": "arraigo-plazos-01"}, {"passage_id": "arraigo-plazos-01"}]'
     with services.engine.get().begin() as connection:
@@ -227,7 +227,7 @@ def test_recent_answers_are_counted(services: Services) -> None:
     assert {fact["recent_answers"] for name, fact in facts.items() if name != "arraigo-plazos-01"} <= {0}
 
 
-def test_a_second_proposal_builds_on_the_first_draft(services: Services) -> None:
+def test_a_second_proposal_builds_on_the_first_draft(services: Container) -> None:
     """Two norms change two figures of one fact: accepting both keeps both new figures."""
     name = "prestacion_nacimiento-requisitos-01"  # 180 days of the last seven years, or 360 days
     fewer = changed(sample(OTHER, "legislation_2026-04-25"), "a178", "trescientos sesenta", "trescientos")
@@ -241,7 +241,7 @@ def test_a_second_proposal_builds_on_the_first_draft(services: Services) -> None
     assert "8 años" in texts[1]
 
 
-def test_facts_that_cite_nothing_are_told(services: Services) -> None:
+def test_facts_that_cite_nothing_are_told(services: Container) -> None:
     """A norm in which a cited article is not there at all is no quiet norm, though nothing changed."""
     serve(services, sample(NORM))
     outcome = look(services, sample(NORM))
@@ -251,7 +251,7 @@ def test_facts_that_cite_nothing_are_told(services: Services) -> None:
     assert "dt5" not in {one["key"] for one in told}  # repealed, and cited as such
 
 
-def test_norms_of_a_folder_are_a_live_state(services: Services, tmp_path: Path) -> None:
+def test_norms_of_a_folder_are_a_live_state(services: Container, tmp_path: Path) -> None:
     """Markdown files stand for what the gazette says now; a file that is no norm is unreachable, and its reason is named."""
     serve(services, sample(NORM))
     for name in (NORM, OTHER):
@@ -270,13 +270,13 @@ def test_norms_of_a_folder_are_a_live_state(services: Services, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("chosen", [Choice(source="BOE-A-1900-1"), Choice(norms=Path("/nowhere-at-all"))])
-def test_an_unknown_choice_is_an_error(services: Services, chosen: Choice) -> None:
+def test_an_unknown_choice_is_an_error(services: Container, chosen: Choice) -> None:
     """A source that is not registered, and a folder without norms, are named."""
     with pytest.raises(UnknownSourceError):
         check_drift(services, chosen, lambda _source: sample(NORM), lambda _line: None, lambda _done, _total: None)
 
 
-def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Services) -> None:
+def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Container) -> None:
     """What was reached in time is left alone; --stale looks at all others."""
     look(services, FULL)
     asked: list[str] = []
@@ -291,7 +291,7 @@ def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Serv
     assert {OTHER} <= set(asked) == set(outcome.report["stale"])
 
 
-def test_a_finding_is_shown_in_full(services: Services) -> None:
+def test_a_finding_is_shown_in_full(services: Container) -> None:
     """Old stands beside new, with the facts, the proposal and what may be done."""
     (number,) = numbers(look(services, SLOWER))
     lines = list(page(one(services, number)))
@@ -300,7 +300,7 @@ def test_a_finding_is_shown_in_full(services: Services) -> None:
     assert lines[-2:] == [f"`clara review accept {number} --decisions FILE`", f"or `clara review reject {number} --reason ...`"]
 
 
-def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhook: Webhook) -> None:
+def test_a_run_is_recorded_and_posted(services: Container, tmp_path: Path, webhook: Webhook) -> None:
     """The job leaves its row without the wordings; the webhook gets all of it, also at the second try."""
     (tmp_path / f"{OTHER}.md").write_text((DATA / "legislation" / f"{OTHER}.md").read_text("utf-8"), "utf-8")
     answers = iter([503, 204])
@@ -315,7 +315,7 @@ def test_a_run_is_recorded_and_posted(services: Services, tmp_path: Path, webhoo
     assert "mutualistas que opten" not in kept
 
 
-def test_law_that_goes_back_and_forth_waits_each_time(services: Services) -> None:
+def test_law_that_goes_back_and_forth_waits_each_time(services: Container) -> None:
     """An accepted change that is undone, and comes back, is decided by a person again: nothing goes live by itself."""
     seen: list[int] = []
     for state in (SLOWER, FULL, SLOWER, FULL):
@@ -328,7 +328,7 @@ def test_law_that_goes_back_and_forth_waits_each_time(services: Services) -> Non
 
 
 def test_what_waits_is_posted_to_the_operators(
-    empty_url: str, services_on: Callable[..., Services], tmp_path: Path, webhook: Webhook
+    empty_url: str, services_on: Callable[..., Container], tmp_path: Path, webhook: Webhook
 ) -> None:
     """With --notify the setting's address is told when a person has to act, and only then; without one nothing is looked at."""
     file = tmp_path / f"{OTHER}.md"
@@ -343,7 +343,7 @@ def test_what_waits_is_posted_to_the_operators(
         run(mute, Choice(norms=tmp_path), lambda _line: None, lambda _d, _t: None, telling)
 
 
-def test_a_webhook_that_takes_nothing_is_an_error(services: Services, webhook: Webhook) -> None:
+def test_a_webhook_that_takes_nothing_is_an_error(services: Container, webhook: Webhook) -> None:
     """After three tries the failure names the host; what was found is kept all the same."""
     tries, waited = list[int](), list[float]()
     webhook.answer = lambda: tries.append(1) or 500  # type: ignore[func-returns-value]
@@ -352,7 +352,7 @@ def test_a_webhook_that_takes_nothing_is_an_error(services: Services, webhook: W
     assert (len(tries), waited) == (3, [1.0, 5.0])
 
 
-def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> None:
+def test_the_commands_work_on_a_database(services: Container, empty_url: str) -> None:
     """An operator lists, shows, accepts and rejects from a shell; errors are one line and exit code 2."""
     (number,) = numbers(look(services, SLOWER))
 
@@ -378,7 +378,7 @@ def test_the_commands_work_on_a_database(services: Services, empty_url: str) -> 
     line.close()
 
 
-def test_concurrent_decisions_settle_a_snapshot_once(services: Services) -> None:
+def test_concurrent_decisions_settle_a_snapshot_once(services: Container) -> None:
     """All findings of a state decided at the same time: each once, and the state is served."""
     found: Sequence[int] = numbers(look(services, sample(OTHER)))
     store = PostgresFindings(services.engine.get())

@@ -13,25 +13,25 @@ from tests.integration.wired import wired
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.corpus_alias import Standing, is_made, name_of, version_name
 from clara.retrieval.passage import Query
 
 
 @pytest.fixture
-def services(knowledge_url: str) -> Iterator[Services]:
+def services(knowledge_url: str) -> Iterator[Container]:
     with wired(knowledge_url) as made:
         yield made
 
 
 @pytest.fixture
-def published(services: Services) -> Services:
+def published(services: Container) -> Container:
     draft(services)
     run_publish(services)
     return services
 
 
-def lock(server: EmbeddedServer, services: Services, *, out: bool) -> None:
+def lock(server: EmbeddedServer, services: Container, *, out: bool) -> None:
     """Throw everybody out of the database, or let them in again."""
     name = str(services.database_url).partition("?")[0].rpartition("/")[2]
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
@@ -48,7 +48,7 @@ def test_names_lead_to_versions() -> None:
     assert [is_made(name) for name in ("clara", "clara@7", "clara~1f3a")] == [False, True, True]
 
 
-def test_what_stands_behind_a_name(published: Services) -> None:
+def test_what_stands_behind_a_name(published: Container) -> None:
     """Corpus, version, model and publication are read together; an unknown name stands for itself and nothing."""
     standing = published.standing("clara")
     assert (standing.physical, standing.publication, standing.model) == ("clara@2", 2, published.embedder.get().model)
@@ -58,14 +58,14 @@ def test_what_stands_behind_a_name(published: Services) -> None:
     assert published.versions.get().current("clara") == standing.version
 
 
-def test_hits_are_of_the_version_that_is_served(published: Services) -> None:
+def test_hits_are_of_the_version_that_is_served(published: Container) -> None:
     """Every leg searches the corpus that stands behind the name."""
     found = published.retriever.get()(Query(QUESTION, "clara", "es"))
     assert {hit.passage.corpus for hit in found.hits} == {"clara@2"}
     assert published.corpus_retriever("clara")(Query(QUESTION, "clara")).hits[0].passage.corpus == "clara@2"
 
 
-def test_a_switch_is_noticed_by_the_next_turn_and_built_once(services: Services) -> None:
+def test_a_switch_is_noticed_by_the_next_turn_and_built_once(services: Container) -> None:
     """However many turns come at once, one builds the new edition; all of them speak from it."""
     with wired(services.database_url) as other:
         assert OLD in answered(other).text
@@ -88,7 +88,7 @@ def test_a_switch_is_noticed_by_the_next_turn_and_built_once(services: Services)
         assert renewed[0]["version"] == 2
 
 
-def test_a_turn_keeps_what_it_began_with(services: Services) -> None:
+def test_a_turn_keeps_what_it_began_with(services: Container) -> None:
     """Tools that were taken before a switch speak of the version before, in search and writing alike, while it is kept."""
     before = services.tools.get()
     draft(services)
@@ -99,7 +99,7 @@ def test_a_turn_keeps_what_it_began_with(services: Services) -> None:
     assert NEW in answered(services).text
 
 
-def test_a_version_that_was_dropped_is_not_taken_for_an_empty_one(published: Services) -> None:
+def test_a_version_that_was_dropped_is_not_taken_for_an_empty_one(published: Container) -> None:
     """Tools that outlive their version search what is served, and say what their own version says: they find something."""
     held = published.tools.get()
     run_sql(
@@ -111,7 +111,7 @@ def test_a_version_that_was_dropped_is_not_taken_for_an_empty_one(published: Ser
     assert NEW in converse(Message(QUESTION), held).text
 
 
-def test_in_an_outage_what_was_known_last_is_spoken(server: EmbeddedServer, published: Services) -> None:
+def test_in_an_outage_what_was_known_last_is_spoken(server: EmbeddedServer, published: Container) -> None:
     """Keywords go on with the corrected fact; data/ alone is not gone back to."""
     assert NEW in answered(published).text
     lock(server, published, out=True)
@@ -121,7 +121,7 @@ def test_in_an_outage_what_was_known_last_is_spoken(server: EmbeddedServer, publ
     lock(server, published, out=False)
 
 
-def test_a_start_without_the_database_speaks_from_data_and_renews(server: EmbeddedServer, published: Services) -> None:
+def test_a_start_without_the_database_speaks_from_data_and_renews(server: EmbeddedServer, published: Container) -> None:
     """A process that started in an outage knows data/ alone, and what is served as soon as the database is back."""
     with wired(published.database_url) as other:
         lock(server, published, out=True)
@@ -133,7 +133,7 @@ def test_a_start_without_the_database_speaks_from_data_and_renews(server: Embedd
         assert NEW in answered(other).text
 
 
-def test_a_correction_that_lost_is_left_out_of_what_is_spoken(published: Services) -> None:
+def test_a_correction_that_lost_is_left_out_of_what_is_spoken(published: Container) -> None:
     """A newer release wins in every process, and it is logged."""
     run_sql(published, "update revisions set base_digest = 'of another release'")
     with wired(published.database_url) as other, capture_logs() as logs:

@@ -13,7 +13,7 @@ from tests.unit.retrieval.dict_memory import DictMemory, DigestEmbedder
 
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.cache_statistics import statistics, table
 from clara.retrieval.embedding_memory import (
     Computed,
@@ -207,7 +207,7 @@ def test_an_outage_has_its_name(call: Callable[[PostgresEmbeddingMemory], object
     away.dispose()
 
 
-def test_figures_for_a_person(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_figures_for_a_person(empty_url: str, services_on: Callable[..., Container]) -> None:
     """The figures of a database are a table and JSON, before anything happened and after."""
     services = services_on(empty_url)
     assert "none" in table(statistics(services))

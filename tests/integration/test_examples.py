@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.examples import examples, read_examples
 
 
-def test_the_examples_show_what_they_say(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+def test_the_examples_show_what_they_say(knowledge_url: str, services_on: Callable[..., Container]) -> None:
     """Ten conversations: answered in several languages, asked back, urgent, refused, corrected, forgotten."""
     page = examples(services_on(knowledge_url, clara_channel="local"), "clara examples")
     assert page.count("## ") == len(read_examples()) == 10

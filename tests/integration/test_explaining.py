@@ -15,7 +15,7 @@ from clara.adapters.postgres.delivery.inbox import PostgresInbox
 from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.procrastinate.engine import QUEUE, TASK
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.message import Incoming, split
 from clara.jobs.corpora import Cutting, load
 from clara.jobs.explanation import UnknownTurnError, explain, page, replay
@@ -36,7 +36,7 @@ def url(server: EmbeddedServer, templates: dict[str, str], tmp_path_factory: pyt
 
 
 @pytest.fixture(scope="module")
-def services(url: str) -> Iterator[Services]:
+def services(url: str) -> Iterator[Container]:
     with wired(url, clara_channel="local") as made:
         yield made
 
@@ -48,7 +48,7 @@ def commands(url: str) -> Iterator[CommandLine]:
     line.close()
 
 
-def test_a_found_question(services: Services) -> None:
+def test_a_found_question(services: Container) -> None:
     """Its confidence stands beside the threshold, with the evidence it was read off and each leg's rank and score."""
     told = explain(services, QUESTION, "clara", plan=False)
     judged, shown = told["trace"]["judged"], page(told)
@@ -62,7 +62,7 @@ def test_a_found_question(services: Services) -> None:
     assert len(rows[0]) == len(["passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage"])
 
 
-def test_a_refused_question(services: Services) -> None:
+def test_a_refused_question(services: Container) -> None:
     """It is told how far the best passages were from being shown, and which those were."""
     told = explain(services, FOREIGN, "clara", plan=False)
     judged, shown = told["trace"]["judged"], page(told)
@@ -73,7 +73,7 @@ def test_a_refused_question(services: Services) -> None:
     assert told["trace"]["hits"][0]["id"] in shown
 
 
-def test_a_place(services: Services) -> None:
+def test_a_place(services: Container) -> None:
     """A place that is named shows as the filter it became: itself and all around it."""
     told = explain(services, PLACED, "clara", plan=False)
     territories = told["trace"]["filters"]["territories"]
@@ -97,13 +97,13 @@ def test_the_plan_is_that_of_the_search(knowledge_url: str) -> None:
     assert "territory" not in plan
 
 
-def test_the_plan_of_a_place(services: Services) -> None:
+def test_the_plan_of_a_place(services: Container) -> None:
     """The plan keeps to the place that was named and what is around it, as the search did."""
     told = explain(services, PLACED, "clara", plan=True)
     assert f"territory = ANY ('{{{','.join(told['trace']['filters']['territories'])}}}'" in "\n".join(told["plan"])
 
 
-def test_a_corpus_of_ones_own(services: Services) -> None:
+def test_a_corpus_of_ones_own(services: Container) -> None:
     """Nobody calibrated it, so nothing is judged; its hits and its plan are told all the same."""
     told = explain(services, "light to electricity", "energy", plan=True)
     shown = page(told)
@@ -128,7 +128,7 @@ def test_an_outage() -> None:
     assert page(told).startswith("found by json_fallback\noutages: ['pgvector']\n")
 
 
-def record(services: Services, said: str | None) -> int:
+def record(services: Container, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
     engine, desk = services.engine.get(), services.desk()
     sid = f"SM{uuid4().hex}"
@@ -143,12 +143,12 @@ def record(services: Services, said: str | None) -> int:
     return int(number)
 
 
-def stored_trace(services: Services, turn: int) -> str:
+def stored_trace(services: Container, turn: int) -> str:
     with services.engine.get().connect() as connection:
         return str(connection.scalar(text("select trace::text from turns where inbox_id = :turn"), {"turn": turn}))
 
 
-def test_a_turn_is_replayed(services: Services) -> None:
+def test_a_turn_is_replayed(services: Container) -> None:
     """What was recorded stands beside what the same message finds now: the same, as nothing changed."""
     turn = record(services, QUESTION)
     told = replay(services, turn)
@@ -189,7 +189,7 @@ def test_a_stored_trace_repeats_no_word(url: str, settings: dict[str, object], s
         pytest.param(f"{QUESTION} " * 95, "answered", id="longer-than-is-read"),
     ],
 )
-def test_turns_of_odd_messages(services: Services, said: str | None, status: str) -> None:
+def test_turns_of_odd_messages(services: Container, said: str | None, status: str) -> None:
     """A turn is replayed whatever its message was: read as it was read then, and not searched for where there are no words."""
     told = replay(services, record(services, said))
     assert told["then"]["status"] == status
@@ -197,7 +197,7 @@ def test_turns_of_odd_messages(services: Services, said: str | None, status: str
     assert page(told).startswith("turn ")
 
 
-def test_an_erased_message(services: Services) -> None:
+def test_an_erased_message(services: Container) -> None:
     """A turn whose message was erased has no second half; one that went with it is unknown."""
     turn = record(services, "¿Qué es el padrón?")
     with services.engine.get().begin() as connection:
@@ -236,7 +236,7 @@ def test_a_turn_while_the_database_is_away() -> None:
     assert "PostgreSQL does not answer" in ran.err.splitlines()[-1]
 
 
-def test_the_command_prints_what_the_job_tells(services: Services, commands: CommandLine) -> None:
+def test_the_command_prints_what_the_job_tells(services: Container, commands: CommandLine) -> None:
     """As a page for a person, or as JSON; a turn by its number too."""
     turn = record(services, "¿cuánto cuesta el nie?")
     told, shown, replayed = (

@@ -10,7 +10,7 @@ from tests.integration.wired import wired
 
 from clara.adapters.postgres.editorial.facts import LOOK_SECONDS, PostgresFlags
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.suites.proof import faults_in
 from clara.retrieval.passage import Query
 
@@ -18,12 +18,12 @@ WARNING = "⚠️ [C1] Atención: la norma ha cambiado o puede haber cambiado"
 
 
 @pytest.fixture
-def services(knowledge_url: str) -> Iterator[Services]:
+def services(knowledge_url: str) -> Iterator[Container]:
     with wired(knowledge_url) as made:
         yield made
 
 
-def found(services: Services, state: str = "open", weight: str = "substantive", fact: str = FEE) -> int:
+def found(services: Container, state: str = "open", weight: str = "substantive", fact: str = FEE) -> int:
     """Record a finding that touches a fact."""
     made = """insert into findings (source_id, kind, weight, title, digest, state)
               values ('BOE-A-2025-12056', 'article', :weight, 'Tasas', md5(random()::text), :state) returning id"""
@@ -33,7 +33,7 @@ def found(services: Services, state: str = "open", weight: str = "substantive", 
     return int(number)
 
 
-def test_an_open_finding_warns_in_every_tier(services: Services) -> None:
+def test_an_open_finding_warns_in_every_tier(services: Container) -> None:
     """The search, the keywords and the safe chain mark the fact with the day; its answer says it and is proved as before."""
     assert WARNING not in answered(services).text
     found(services)
@@ -53,13 +53,13 @@ def test_an_open_finding_warns_in_every_tier(services: Services) -> None:
     ("state", "weight"),
     [("open", "cosmetic"), ("rejected", "substantive"), ("superseded", "substantive"), ("accepted", "cosmetic")],
 )
-def test_what_is_decided_or_cosmetic_does_not_warn(services: Services, state: str, weight: str) -> None:
+def test_what_is_decided_or_cosmetic_does_not_warn(services: Container, state: str, weight: str) -> None:
     """A warning that is always there is read by nobody."""
     found(services, state, weight)
     assert services.flagged() == {}
 
 
-def test_an_accepted_change_warns_until_somebody_decides(services: Services) -> None:
+def test_an_accepted_change_warns_until_somebody_decides(services: Container) -> None:
     """That the law is right says nothing about the fact: it is warned of until a person holds it to be true."""
     number = found(services, "accepted")
     assert services.flagged().keys() == {FEE}
@@ -69,7 +69,7 @@ def test_an_accepted_change_warns_until_somebody_decides(services: Services) -> 
         assert other.flagged() == {}
 
 
-def test_an_accepted_change_warns_until_it_is_served(services: Services) -> None:
+def test_an_accepted_change_warns_until_it_is_served(services: Container) -> None:
     """The served fact is known to be wrong until the corrected one is published."""
     services.revisions().draft(raised(services), finding=found(services, "accepted"))
     with wired(services.database_url) as other:
@@ -81,7 +81,7 @@ def test_an_accepted_change_warns_until_it_is_served(services: Services) -> None
     assert WARNING not in reply.text
 
 
-def test_a_remembered_result_is_flagged_too(services: Services) -> None:
+def test_a_remembered_result_is_flagged_too(services: Container) -> None:
     """A flag that is younger than what is remembered is on it."""
     with wired(services.database_url, rag_cache_enabled=True) as other:
         retrieve = other.retriever.get()
@@ -103,7 +103,7 @@ class Clock:
         return self.now
 
 
-def test_flags_are_looked_up_now_and_then_and_kept_in_an_outage(server: EmbeddedServer, services: Services) -> None:
+def test_flags_are_looked_up_now_and_then_and_kept_in_an_outage(server: EmbeddedServer, services: Container) -> None:
     """Between two looks, and while the database is away, those known last count."""
     clock = Clock()
     flags = PostgresFlags(str(services.database_url), clock)

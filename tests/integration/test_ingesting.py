@@ -18,7 +18,7 @@ from clara.adapters.postgres.corpus.passages import BusyDocumentError, alone_wit
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.sources import SourceUnreachableError, Unchanged
 from clara.jobs.ingestion import Chosen, NothingChosenError, ingest_chosen
 from clara.jobs.intake import Intake, Live, in_the_net
@@ -54,7 +54,7 @@ class CountingEmbedder:
 
 
 class Bench:
-    """Services on a database, with an embedder that counts, and a folder of norms to be changed."""
+    """Container on a database, with an embedder that counts, and a folder of norms to be changed."""
 
     def __init__(self, services: "CountingServices", folder: Path) -> None:
         self.services = services
@@ -86,8 +86,8 @@ class Bench:
             return {row.id: row.text for row in rows}
 
 
-class CountingServices(Services):
-    """Services whose corpora are embedded by the counting embedder."""
+class CountingServices(Container):
+    """Container whose corpora are embedded by the counting embedder."""
 
     def __init__(self, settings: Settings, url: str) -> None:
         super().__init__(settings, url)

@@ -13,7 +13,7 @@ from tests.integration.test_upkeep import upkeep
 from tests.journeys.talking import until
 
 from clara.answering.message import Act, Reply, ReplyStatus
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.message import Incoming, Lane
 from clara.processes.web_app import build_app
 
@@ -159,7 +159,7 @@ def test_who_is_forgotten_leaves_no_name_in_the_lane_of_emergencies(store: Store
     assert [lock for _, lock in store.rows(JOBS) if lock.startswith("emergency:")] == []
 
 
-def test_the_web_process_tells_who_is_in_danger(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_the_web_process_tells_who_is_in_danger(empty_url: str, services_on: Callable[..., Container]) -> None:
     """By the letters alone, in whatever language, before anybody answers: no worker runs here. A long text takes a moment."""
     services = services_on(empty_url, clara_channel="local")
     web = build_app(services).test_client()

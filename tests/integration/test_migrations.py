@@ -9,7 +9,7 @@ from sqlalchemy import text
 from clara.adapters.postgres import migrations
 from clara.adapters.postgres.connections import is_current, open_engine
 from clara.adapters.procrastinate.schema import upgrade_job_engine
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.settings import resources
 
 SCRIPTS = resources() / "migrations"
@@ -23,7 +23,7 @@ def test_tables_in_code_and_database_agree(empty_url: str) -> None:
     engine.dispose()
 
 
-def test_migrating_twice_changes_nothing(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_migrating_twice_changes_nothing(empty_url: str, services_on: Callable[..., Container]) -> None:
     """A second migration has nothing to do, for our tables and for the job engine's."""
     assert services_on(empty_url).migrate() == f"schema {NEWEST}, nothing to do; job engine: nothing to do"
 

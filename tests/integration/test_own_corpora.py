@@ -10,7 +10,7 @@ from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 
 from clara.adapters.postgres.corpus.passages import UnknownCorpusError
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.ingestion.documents import UnreadableDocumentsError
 from clara.ingestion.journey import STEP, Report
 from clara.jobs.corpora import CorpusNameError, Cutting, drop, load, recall, table
@@ -37,8 +37,8 @@ def embedder() -> WordEmbedder:
 
 
 @pytest.fixture
-def services(empty_url: str, embedder: WordEmbedder) -> Iterator[Services]:
-    """Services on an empty database, with an embedder that takes no time."""
+def services(empty_url: str, embedder: WordEmbedder) -> Iterator[Container]:
+    """Container on an empty database, with an embedder that takes no time."""
     with wired(empty_url) as made:
         made.embedder = Lazily(lambda: embedder)
         yield made
@@ -51,7 +51,7 @@ def written(folder: Path, documents: list[Mapping[str, Any]]) -> Path:
 
 
 @pytest.fixture
-def loaded(services: Services, tmp_path: Path) -> Loaded:
+def loaded(services: Container, tmp_path: Path) -> Loaded:
     """Make a corpus hold some documents."""
 
     def make(*documents: Mapping[str, Any], name: str = "cities", profile: str = "prose", cutting: Cutting = WHOLE) -> Report:
@@ -61,7 +61,7 @@ def loaded(services: Services, tmp_path: Path) -> Loaded:
     return make
 
 
-def found(services: Services, text: str, corpus: str = "cities", **more: Any) -> list[str]:
+def found(services: Container, text: str, corpus: str = "cities", **more: Any) -> list[str]:
     return [hit["passage_id"] for hit in search(services, text, Asking(10, corpus, **more))["hits"]]
 
 
@@ -69,7 +69,7 @@ def counts(report: Report) -> tuple[int, int, int, int]:
     return report.written, report.embedded, report.dropped, report.kept
 
 
-def test_a_long_text_is_cut(services: Services, loaded: Loaded, embedder: WordEmbedder) -> None:
+def test_a_long_text_is_cut(services: Container, loaded: Loaded, embedder: WordEmbedder) -> None:
     """Recursively into numbered passages no longer than asked, or not at all; each way everything is found."""
     report = loaded({"id": "long", "title": "Things", "text": LONG}, cutting=Cutting("recursive", size=120, overlap=20))
     counter = services.token_counter.get()
@@ -80,7 +80,7 @@ def test_a_long_text_is_cut(services: Services, loaded: Loaded, embedder: WordEm
     assert found(services, "thing7") == ["long"]
 
 
-def test_repeating_changes_nothing(services: Services, loaded: Loaded, embedder: WordEmbedder) -> None:
+def test_repeating_changes_nothing(services: Container, loaded: Loaded, embedder: WordEmbedder) -> None:
     """The second load keeps everything and embeds nothing; a changed document embeds its own passages; one that left goes."""
     assert counts(loaded(*CITIES)) == (3, 3, 0, 0)
     assert counts(loaded(*CITIES)) == (0, 0, 0, 3)
@@ -93,7 +93,7 @@ def test_repeating_changes_nothing(services: Services, loaded: Loaded, embedder:
     assert "lima" not in found(services, "fog sea")
 
 
-def test_a_known_text_is_not_embedded_again(services: Services, loaded: Loaded, embedder: WordEmbedder) -> None:
+def test_a_known_text_is_not_embedded_again(services: Container, loaded: Loaded, embedder: WordEmbedder) -> None:
     """A corpus that was dropped and one of another name take the vectors that were computed before."""
     loaded(*CITIES)
     drop(services, "cities")
@@ -102,7 +102,7 @@ def test_a_known_text_is_not_embedded_again(services: Services, loaded: Loaded, 
     assert len(embedder.embedded) == 3
 
 
-def test_a_killed_load_goes_on(services: Services, tmp_path: Path) -> None:
+def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
     """A load that ends half way leaves the corpus as it was, and the next one embeds only what is missing."""
     documents = [{"id": f"d{number}", "title": "", "text": f"word{number} and so on"} for number in range(2 * STEP)]
     file = written(tmp_path, documents)
@@ -135,13 +135,13 @@ def test_a_killed_load_goes_on(services: Services, tmp_path: Path) -> None:
         pytest.param({"exact": True, "filters": {"tags": ("high",)}}, {"quito", "cusco"}, id="exact"),
     ],
 )
-def test_filters(services: Services, loaded: Loaded, asking: dict[str, Any], expected: set[str]) -> None:
+def test_filters(services: Container, loaded: Loaded, asking: dict[str, Any], expected: set[str]) -> None:
     """Only passages of the collections and with the metadata that were asked for are found, exactly or by the index."""
     loaded(*CITIES)
     assert set(found(services, "a city high in the mountains by the sea", **asking)) == expected
 
 
-def test_linked_documents(services: Services, loaded: Loaded) -> None:
+def test_linked_documents(services: Container, loaded: Loaded) -> None:
     """A corpus of articles keeps which names which, and what is named by a hit comes up with it."""
     article = {"id": "a", "title": "Francisco Pizarro", "text": "He founded a city which today is called Ciudad de los Reyes."}
     loaded(article, {"id": "b", "title": "Ciudad de los Reyes", "text": "Much fog."}, profile="encyclopedia")
@@ -149,7 +149,7 @@ def test_linked_documents(services: Services, loaded: Loaded) -> None:
     assert found(services, "Francisco Pizarro founded") == ["a", "b"]
 
 
-def test_corpora_are_listed(services: Services, loaded: Loaded) -> None:
+def test_corpora_are_listed(services: Container, loaded: Loaded) -> None:
     """Under a heading, one line each with profile, sizes and collections; a dropped one is gone."""
     assert len(table(services)) == 1
     loaded(*CITIES)
@@ -166,7 +166,7 @@ def test_corpora_are_listed(services: Services, loaded: Loaded) -> None:
 
 
 @pytest.mark.parametrize("name", ["clara", "Ä", "a b", "", "-a", "UPPER", "a" * 64, "a\n", "../a", "a;drop"])
-def test_bad_names(services: Services, loaded: Loaded, name: str) -> None:
+def test_bad_names(services: Container, loaded: Loaded, name: str) -> None:
     """A name that is taken or could not be asked for is refused before the file is read, with what is possible."""
     with pytest.raises(CorpusNameError, match=r"up to 63 small letters.*filled by `clara ingest`"):
         loaded(CITIES[0], name=name)
@@ -174,14 +174,14 @@ def test_bad_names(services: Services, loaded: Loaded, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "9", "my-corpus_2", "a" * 63])
-def test_good_names(services: Services, loaded: Loaded, name: str) -> None:
+def test_good_names(services: Container, loaded: Loaded, name: str) -> None:
     """What may be loaded may be searched and dropped under the same name."""
     loaded(CITIES[0], name=name)
     assert found(services, "fog", name) == ["lima"]
     drop(services, name)
 
 
-def test_what_cannot_be_done(services: Services, loaded: Loaded) -> None:
+def test_what_cannot_be_done(services: Container, loaded: Loaded) -> None:
     """Unknown corpora and profiles are named with where the known ones are; Clara's own corpus is not dropped."""
     with pytest.raises(CorpusNameError, match="there is no corpus 'towns'; `clara corpus list`"):
         drop(services, "towns")
@@ -196,7 +196,7 @@ def test_what_cannot_be_done(services: Services, loaded: Loaded) -> None:
     assert len(table(services)) == 1
 
 
-def test_recall(services: Services, loaded: Loaded) -> None:
+def test_recall(services: Container, loaded: Loaded) -> None:
     """The index finds what an exact search finds in a small corpus; as many are asked for as there are, up to the sample."""
     loaded(*({"id": f"d{number}", "title": "", "text": f"word{number} word{number % 7} more"} for number in range(60)))
     seen: list[tuple[int, int]] = []
@@ -206,7 +206,7 @@ def test_recall(services: Services, loaded: Loaded) -> None:
     assert recall(services, "cities", lambda _done, _total: None).asked == 60
 
 
-def test_recall_of_equal_passages(services: Services, loaded: Loaded) -> None:
+def test_recall_of_equal_passages(services: Container, loaded: Loaded) -> None:
     """Any ten of them are the nearest ten."""
     loaded(*({"id": f"d{number}", "title": "", "text": "the same text everywhere"} for number in range(60)))
     assert recall(services, "cities", lambda _done, _total: None, sample=5).at_10 == 1

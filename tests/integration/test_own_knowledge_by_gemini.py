@@ -8,7 +8,7 @@ from sqlalchemy import text
 from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.index_change import build
 from clara.jobs.preparation import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
@@ -26,7 +26,7 @@ FORGET_NIE = """
 delete from embeddings e using vector_spaces s, passages p
  where s.id = e.space_id and s.model = :model and p.pk = e.passage_pk and p.document_id = 'nie'
 """
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def opened(url: str, gemini: ModelStandIn) -> Iterator[Opened]:
     gemini.standing = None
 
 
-def ask(services: Services, question: str = QUESTION) -> Found:
+def ask(services: Container, question: str = QUESTION) -> Found:
     return services.retriever.get()(Query(question, "clara", "es"))
 
 

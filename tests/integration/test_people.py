@@ -16,7 +16,7 @@ from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.answering.message import Act, Citation, Past, Reply, ReplyStatus
 from clara.answering.privacy.rights import FIGURE_DAYS, TEXT_DAYS
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.limits import Limits
 from clara.delivery.message import Incoming, Outgoing, Report, Taken
 from clara.delivery.ports import LostAnswerError, SupersededError
@@ -359,7 +359,7 @@ def test_past_is_a_value(store: Store) -> None:
     assert past == Past("¿cuánto tarda?", ReplyStatus.ANSWERED, "es", "nie", ("nie-1", "nie-2"), (), past.age)
 
 
-def test_the_whole_way_of_a_wish(store: Store, empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_the_whole_way_of_a_wish(store: Store, empty_url: str, services_on: Callable[..., Container]) -> None:
     """In free words: a rating, what is kept, a doubt and its answer; after it only the signed ids are left, and the receipt."""
     services, sender = services_on(empty_url), MemorySender()
     clerk = Clerk(store.desk, lambda case: answer(services, case), sender)

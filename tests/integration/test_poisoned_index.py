@@ -10,7 +10,7 @@ from tests.integration.wired import wired
 
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
-from clara.bootstrap import Services
+from clara.container import Container
 
 POISON = "VENENO"
 ADDRESS = "https://veneno.example/paga"
@@ -30,16 +30,16 @@ QUESTIONS = {
 
 
 @pytest.fixture
-def services(knowledge_url: str) -> Iterator[Services]:
+def services(knowledge_url: str) -> Iterator[Container]:
     with ExitStack() as stack:
         yield stack.enter_context(wired(knowledge_url))
 
 
-def asked(services: Services, language: str) -> Reply:
+def asked(services: Container, language: str) -> Reply:
     return converse(Message(QUESTIONS[language]), services.tools.get(), previous_language=language)
 
 
-def test_nothing_of_a_poisoned_row_is_said(services: Services) -> None:
+def test_nothing_of_a_poisoned_row_is_said(services: Container) -> None:
     """Text, sources, days, certainty, conditions, places and order of every row are changed: every answer stays what it was."""
     before = {language: asked(services, language).text for language in QUESTIONS}
     poisoned = """update passages
@@ -62,7 +62,7 @@ def test_nothing_of_a_poisoned_row_is_said(services: Services) -> None:
         assert reply.text == before[language], language
 
 
-def test_a_row_that_the_catalogue_does_not_know_is_not_said(services: Services) -> None:
+def test_a_row_that_the_catalogue_does_not_know_is_not_said(services: Container) -> None:
     """Rows under ids of their own are found and not said; when there are no others, that is a miss."""
     names = "update passages set id = 'nie-veneno-' || pk, text = 'VENENO: ' || text where corpus = 'clara'"
     with services.engine.get().begin() as connection:

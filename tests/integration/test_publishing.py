@@ -35,7 +35,7 @@ from tests.integration.wired import EMBEDDER, CommandLine, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.editorial.publications import NothingToUndoError, ServedChangedError, ServedVersion
-from clara.bootstrap import Knowledge, Lazily, Services, Version
+from clara.container import Container, Knowledge, Lazily, Version
 from clara.data_files import DataError
 from clara.jobs.corpora import CorpusNameError, drop
 from clara.jobs.preparation import ensure_corpus, fill
@@ -54,7 +54,7 @@ from clara.retrieval.passage import Query
 from clara.retrieval.ports import Role
 from clara.settings import child_environment
 
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 WORSE = Verdict(
     Measured((), {"danger test danger": frozenset()}, frozenset()),
     Measured((), {"danger test danger": frozenset({"d1"})}, frozenset({"danger test danger"})),
@@ -69,7 +69,7 @@ def opened(knowledge_url: str) -> Iterator[Opened]:
 
 
 @pytest.fixture
-def services(opened: Opened) -> Services:
+def services(opened: Opened) -> Container:
     return opened()
 
 
@@ -77,7 +77,7 @@ def judged_worse(_before: ServedVersion, _held: Knowledge, _staged: Version) -> 
     return WORSE
 
 
-def test_a_correction_is_served_everywhere_at_once(services: Services, opened: Opened) -> None:
+def test_a_correction_is_served_everywhere_at_once(services: Container, opened: Opened) -> None:
     """The search, the keywords, the writer's facts and the proof of a process that has answered before speak of it."""
     other = opened()
     assert OLD in answered(other).text
@@ -99,7 +99,7 @@ def test_a_correction_is_served_everywhere_at_once(services: Services, opened: O
     assert rows(services, "select id, publication_id from revisions") == [(number, 2)]
 
 
-def test_nothing_to_publish_is_said_and_changes_nothing(services: Services) -> None:
+def test_nothing_to_publish_is_said_and_changes_nothing(services: Container) -> None:
     """Without a correction, and after it was published, the command ends well and stages nothing."""
     said: list[str] = []
     assert run_publish(services, said=said).exit_code == 0
@@ -110,7 +110,7 @@ def test_nothing_to_publish_is_said_and_changes_nothing(services: Services) -> N
     assert (done.exit_code, done.report["state"], len(states(services))) == (0, "nothing to publish", 2)
 
 
-def test_a_dry_run_says_what_would_change(services: Services) -> None:
+def test_a_dry_run_says_what_would_change(services: Container) -> None:
     """It names the fact with its new text and why, and stages nothing."""
     draft(services)
     said: list[str] = []
@@ -121,7 +121,7 @@ def test_a_dry_run_says_what_would_change(services: Services) -> None:
     assert (corpora_of(services), states(services)) == (["clara"], [])
 
 
-def test_what_makes_anything_worse_is_refused(services: Services) -> None:
+def test_what_makes_anything_worse_is_refused(services: Container) -> None:
     """Exit code 1 names what became wrong; what is served stays, the draft waits, nothing staged is left."""
     draft(services)
     said: list[str] = []
@@ -136,7 +136,7 @@ def test_what_makes_anything_worse_is_refused(services: Services) -> None:
     assert NEW in answered(services).text
 
 
-def test_undoing_goes_back_and_forth(services: Services, opened: Opened) -> None:
+def test_undoing_goes_back_and_forth(services: Container, opened: Opened) -> None:
     """The version before is served again in one act; what the undone one held is a draft, and can be published again."""
     other = opened()
     draft(services)
@@ -155,7 +155,7 @@ def test_undoing_goes_back_and_forth(services: Services, opened: Opened) -> None
     assert corpora_of(services) == ["clara", "clara@3"]
 
 
-def test_a_withdrawn_correction_is_gone_with_the_next_version(services: Services) -> None:
+def test_a_withdrawn_correction_is_gone_with_the_next_version(services: Container) -> None:
     """It is served until then; a fact without corrections is named as such."""
     draft(services)
     run_publish(services)
@@ -167,7 +167,7 @@ def test_a_withdrawn_correction_is_gone_with_the_next_version(services: Services
         withdraw(services, "nie-plazos-01", lambda _line: None)
 
 
-def test_the_last_versions_are_kept(services: Services) -> None:
+def test_the_last_versions_are_kept(services: Container) -> None:
     """Three can be gone back to, one after the other; older ones are dropped; the list shows all of them."""
     for euros in ("11,00 €", "12,00 €", "13,00 €", "14,00 €", "15,00 €"):
         draft(services, euros)
@@ -201,7 +201,7 @@ class Watching:
         return EMBEDDER.get().embed(texts, role)
 
 
-def test_only_what_changed_is_embedded(services: Services) -> None:
+def test_only_what_changed_is_embedded(services: Container) -> None:
     """Of a thousand passages one is embedded; every passage of the new version has its vector."""
     watching = Watching()
     services.embedder = Lazily(lambda: watching)
@@ -214,7 +214,7 @@ def test_only_what_changed_is_embedded(services: Services) -> None:
     assert before[1] == after[1] == len(services.knowledge.get().passages)
 
 
-def test_a_correction_that_breaks_the_rules_is_not_staged(services: Services) -> None:
+def test_a_correction_that_breaks_the_rules_is_not_staged(services: Container) -> None:
     """The fault names the fact and what to do; nothing is left."""
     services.revisions().draft(replace(raised(services), fields={"text": raised(services).fields["text"]}))
     with pytest.raises(DataError, match=rf"nie: revision of {FEE}\.values: the text says 'amount 10.84 EUR'"):
@@ -222,7 +222,7 @@ def test_a_correction_that_breaks_the_rules_is_not_staged(services: Services) ->
     assert (corpora_of(services), states(services)) == (["clara"], [])
 
 
-def test_a_correction_of_other_words_is_named(services: Services) -> None:
+def test_a_correction_of_other_words_is_named(services: Container) -> None:
     """data/ has changed since it was made: it is said, and not served."""
     services.revisions().draft(replace(raised(services), base_digest="0" * 64))
     said: list[str] = []
@@ -231,7 +231,7 @@ def test_a_correction_of_other_words_is_named(services: Services) -> None:
     assert f"  not applied: revision 1 of {FEE}: data/ says this fact otherwise since it was made" in said[0]
 
 
-def test_whoever_changes_what_is_served_meanwhile_is_not_overrun(services: Services, opened: Opened) -> None:
+def test_whoever_changes_what_is_served_meanwhile_is_not_overrun(services: Container, opened: Opened) -> None:
     """A version that was tried against something else is not served."""
     other = opened()
     draft(services)
@@ -246,7 +246,7 @@ def test_whoever_changes_what_is_served_meanwhile_is_not_overrun(services: Servi
     assert OLD in answered(other).text
 
 
-def test_two_do_not_publish_at_once(services: Services, opened: Opened) -> None:
+def test_two_do_not_publish_at_once(services: Container, opened: Opened) -> None:
     """Who comes second is told so, and what the first one does is not touched."""
     other = opened()
     draft(services)
@@ -264,7 +264,7 @@ def test_two_do_not_publish_at_once(services: Services, opened: Opened) -> None:
     assert NEW in answered(other).text
 
 
-def test_a_publication_that_is_killed_leaves_what_is_served(services: Services, knowledge_url: str) -> None:
+def test_a_publication_that_is_killed_leaves_what_is_served(services: Container, knowledge_url: str) -> None:
     """The process is killed while it judges: people are answered as before, and the next run clears away what it left."""
     draft(services)
     line = [sys.executable, "-m", "clara", "publish"]
@@ -279,7 +279,7 @@ def test_a_publication_that_is_killed_leaves_what_is_served(services: Services, 
     assert (corpora_of(services), states(services)) == (["clara", "clara@3"], [(1, "past"), (2, "refused"), (3, "served")])
 
 
-def test_ingestion_fills_what_is_served(services: Services) -> None:
+def test_ingestion_fills_what_is_served(services: Container) -> None:
     """With the published correction on it, nothing is outdated; what an operator broke comes back, corrected."""
     draft(services)
     run_publish(services)
@@ -294,7 +294,7 @@ def test_ingestion_fills_what_is_served(services: Services) -> None:
     assert NEW in answered(services).text
 
 
-def test_what_is_served_cannot_be_dropped(services: Services) -> None:
+def test_what_is_served_cannot_be_dropped(services: Container) -> None:
     """Neither by the command nor in SQL."""
     draft(services)
     run_publish(services)
@@ -305,7 +305,7 @@ def test_what_is_served_cannot_be_dropped(services: Services) -> None:
         run_sql(services, "delete from corpora where name = 'clara@2'")
 
 
-def test_the_gate_of_the_evaluation(services: Services) -> None:
+def test_the_gate_of_the_evaluation(services: Container) -> None:
     """Asked a few real questions: a harmless correction passes; a version that forgot most procedures does not."""
     draft(services)
     knowledge = services.knowledge.get()
@@ -345,7 +345,7 @@ def test_one_question_is_no_verdict() -> None:
     assert not judged("chain", "old", short=("chain dev hit@1: 0.8, wanted 1",)).passed
 
 
-def test_the_command_line(services: Services, knowledge_url: str) -> None:
+def test_the_command_line(services: Container, knowledge_url: str) -> None:
     """Lists, dry runs and refusals are sentences or JSON; what cannot be done ends with 2, never with a stack trace."""
     line = CommandLine(knowledge_url)
     nothing = line("publish", "--json")
@@ -376,8 +376,8 @@ def test_the_command_line(services: Services, knowledge_url: str) -> None:
 
 
 @pytest.fixture(params=["memory", "redis"])
-def remembering(request: pytest.FixtureRequest, opened: Opened, tmp_path: Path) -> Iterator[Services]:
-    """Services that remember results, in this process or in Redis."""
+def remembering(request: pytest.FixtureRequest, opened: Opened, tmp_path: Path) -> Iterator[Container]:
+    """Container that remember results, in this process or in Redis."""
     if request.param == "memory":
         yield opened(rag_cache_enabled=True)
         return
@@ -386,7 +386,7 @@ def remembering(request: pytest.FixtureRequest, opened: Opened, tmp_path: Path) 
         yield opened(rag_cache_enabled=True, **shared)
 
 
-def test_questions_during_switches_are_never_answered_from_before(services: Services, remembering: Services) -> None:
+def test_questions_during_switches_are_never_answered_from_before(services: Container, remembering: Container) -> None:
     """With results remembered, threads asking all the while: whoever asks after a switch gets what it switched to."""
     asked = remembering
     draft(services)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from clara.bootstrap import Lazily, Services, read_knowledge
+from clara.container import Container, Lazily, read_knowledge
 from clara.jobs.preparation import fill
 from clara.knowledge.catalogue import examples_of, read_catalogue
 from clara.knowledge.questions import digest_of as digest_of_questions
@@ -32,9 +32,9 @@ class RefusingEmbedder:
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database."""
-    return Services(Settings(), None)
+def services() -> Container:
+    """Container without a database."""
+    return Container(Settings(), None)
 
 
 def passages() -> tuple[Passage, ...]:
@@ -42,7 +42,7 @@ def passages() -> tuple[Passage, ...]:
     return KNOWLEDGE.get().passages
 
 
-def test_every_passage_has_its_vector(services: Services) -> None:
+def test_every_passage_has_its_vector(services: Container) -> None:
     """No passage of data/ needs the embedder at the first start; if this fails, run `python -m clara_lab.makers.vectors`."""
     embedder = services.embedder.get()
     known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
@@ -52,7 +52,7 @@ def test_every_passage_has_its_vector(services: Services) -> None:
     assert {len(vector) for vector in vectors} == {embedder.dimensions}
 
 
-def test_the_first_start_embeds_nothing(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_the_first_start_embeds_nothing(empty_url: str, services_on: Callable[..., Container]) -> None:
     """An empty database is filled from what the release carries, without the model."""
     services = services_on(empty_url)
     real = services.embedder.get()
@@ -64,7 +64,7 @@ def test_the_first_start_embeds_nothing(empty_url: str, services_on: Callable[..
     assert fill(services, said.append).kept == len(passages())
 
 
-def test_carried_vectors_are_the_embedders(services: Services) -> None:
+def test_carried_vectors_are_the_embedders(services: Container) -> None:
     """What is carried is what the embedder would compute: the cosine is at least .999."""
     sample = [passage.indexed_text for passage in passages()[:: len(passages()) // SAMPLE]]
     carried = np.array(services.passage_embedder().embed(sample, "passage"))

@@ -13,7 +13,7 @@ from tests.journeys.talking import until
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.run_record import Outcome, recorded
 from clara.settings import child_environment
 
@@ -21,7 +21,7 @@ from clara.settings import child_environment
 WORKING = """
     import sys, threading
 
-    from clara.bootstrap import Services
+    from clara.container import Container
     from clara.jobs.run_record import recorded
     from clara.settings import Settings
 
@@ -29,17 +29,17 @@ WORKING = """
         print("at work", flush=True)
         threading.Event().wait()
 
-    recorded(Services(Settings(), sys.argv[1]), "ingestion", "--all", work, beat_seconds=0.1)
+    recorded(Container(Settings(), sys.argv[1]), "ingestion", "--all", work, beat_seconds=0.1)
 """
 
 
 @pytest.fixture
-def services(empty_url: str, services_on: Callable[..., Services]) -> Services:
+def services(empty_url: str, services_on: Callable[..., Container]) -> Container:
     return services_on(empty_url, clara_channel="local")
 
 
 @pytest.fixture
-def runs(services: Services) -> PostgresRuns:
+def runs(services: Container) -> PostgresRuns:
     return PostgresRuns(services.engine.get())
 
 
@@ -62,7 +62,7 @@ def only(runs: PostgresRuns) -> Run:
 
 
 @pytest.mark.parametrize(("exit_code", "state"), [(0, "fine"), (1, "findings"), (2, "failed")])
-def test_an_end_is_recorded(services: Services, runs: PostgresRuns, exit_code: int, state: str) -> None:
+def test_an_end_is_recorded(services: Container, runs: PostgresRuns, exit_code: int, state: str) -> None:
     """Exit code, report and times stand in the row, and the exit code is the caller's."""
     report = {"written": 3, "sources": ["a\x00b", "\\u0000", "\ud800"]}
     assert recorded(services, "drift", "--stale", lambda: Outcome(exit_code, report)) == exit_code
@@ -73,7 +73,7 @@ def test_an_end_is_recorded(services: Services, runs: PostgresRuns, exit_code: i
     assert run.started_at <= run.alive_at <= run.finished_at
 
 
-def test_what_a_run_raises_is_recorded_without_what_it_says(services: Services, runs: PostgresRuns) -> None:
+def test_what_a_run_raises_is_recorded_without_what_it_says(services: Container, runs: PostgresRuns) -> None:
     """The kind of error and what its class says stand in the row; its message, which may repeat a person's words, does not."""
 
     def fail(error: Exception) -> Outcome:
@@ -89,7 +89,7 @@ def test_what_a_run_raises_is_recorded_without_what_it_says(services: Services, 
 
 
 def test_a_second_run_does_nothing_and_says_who_runs(
-    services: Services, runs: PostgresRuns, elsewhere: subprocess.Popen[str]
+    services: Container, runs: PostgresRuns, elsewhere: subprocess.Popen[str]
 ) -> None:
     """It ends with 0, names the other process, and leaves no row; another job runs meanwhile."""
     said: list[str] = []
@@ -109,7 +109,7 @@ def test_a_running_job_gives_signs_of_life(runs: PostgresRuns, elsewhere: subpro
 
 
 def test_a_killed_run_is_shown_as_dead_and_blocks_nobody(
-    services: Services, runs: PostgresRuns, elsewhere: subprocess.Popen[str], empty_url: str
+    services: Container, runs: PostgresRuns, elsewhere: subprocess.Popen[str], empty_url: str
 ) -> None:
     """After kill -9 the next run begins at once; the row of the dead one stays, without an end."""
     elsewhere.send_signal(signal.SIGKILL)
@@ -128,7 +128,7 @@ def test_a_killed_run_is_shown_as_dead_and_blocks_nobody(
 
 
 def test_a_dead_run_is_known_as_soon_as_another_began(
-    services: Services, runs: PostgresRuns, elsewhere: subprocess.Popen[str]
+    services: Container, runs: PostgresRuns, elsewhere: subprocess.Popen[str]
 ) -> None:
     """Whoever has the lock is the only one that lives: earlier rows without an end are of the dead."""
     elsewhere.kill()
@@ -151,7 +151,7 @@ def test_a_dead_run_is_known_as_soon_as_another_began(
     thread.join(20)
 
 
-def test_a_restarted_database_ends_no_run(services: Services, runs: PostgresRuns, empty_url: str) -> None:
+def test_a_restarted_database_ends_no_run(services: Container, runs: PostgresRuns, empty_url: str) -> None:
     """When its connections are cut the run takes its lock again, goes on giving signs of life, and its end is recorded."""
 
     def work() -> Outcome:
@@ -169,14 +169,14 @@ def test_a_restarted_database_ends_no_run(services: Services, runs: PostgresRuns
     assert only(runs).state == "fine"
 
 
-def test_without_a_database_nothing_is_done(services_on: Callable[..., Services]) -> None:
+def test_without_a_database_nothing_is_done(services_on: Callable[..., Container]) -> None:
     """A run that cannot be recorded is not begun."""
     away = services_on("postgresql://clara@127.0.0.1:1/clara", clara_channel="local")
     with pytest.raises(DatabaseUnavailableError):
         recorded(away, "ingestion", "", lambda: pytest.fail("ran"))
 
 
-def test_pages_of_runs(services: Services, runs: PostgresRuns) -> None:
+def test_pages_of_runs(services: Container, runs: PostgresRuns) -> None:
     """The newest come first; the next page begins before the last number of this one; a job can be asked for alone."""
     for number in range(5):
         recorded(services, "drift" if number % 2 else "boe", str(number), lambda: Outcome(0, {}))
@@ -186,7 +186,7 @@ def test_pages_of_runs(services: Services, runs: PostgresRuns) -> None:
     assert [run.arguments for run in runs.runs(9, job="drift")] == ["3", "1"]
 
 
-def test_expected_jobs(services: Services, runs: PostgresRuns, empty_url: str) -> None:
+def test_expected_jobs(services: Container, runs: PostgresRuns, empty_url: str) -> None:
     """A job that is switched on keeps its first day however often it is noted; one that is switched off is forgotten."""
     runs.expect(["boe", "drift"])
     first = runs.expected()

@@ -18,8 +18,8 @@ from tests.journeys.talking import until
 
 from clara.adapters.procrastinate import schedule as periodic
 from clara.adapters.procrastinate.schedule import ZONE, Due, InterruptedRunError, PeriodicWorker
-from clara.bootstrap import Services
 from clara.cli import cli
+from clara.container import Container
 from clara.processes import schedule as scheduling
 from clara.processes.schedule import SCHEDULES, Scheduled, build_schedule, enabled, run_beside
 from clara.processes.web_app import NoWorkerError, _worker
@@ -33,11 +33,11 @@ WORKER = """
     import sys
     from threading import Event
 
-    from clara.bootstrap import Services
+    from clara.container import Container
     from clara.processes.schedule import Scheduled, build_schedule
     from clara.settings import Settings
 
-    services = Services(Settings(), sys.argv[1])
+    services = Container(Settings(), sys.argv[1])
     job = ("corpus", "load", "handbook", "--jsonl", sys.argv[2])
     build_schedule(services, [Scheduled("boe", "* * * * * *", job, 60, 3)]).start()
     Event().wait()
@@ -231,7 +231,7 @@ def test_a_restarted_database_ends_no_schedule(start: Start, empty_url: str) -> 
     until(lambda: len(done) > before + 1)
 
 
-def test_workers_of_the_schedule_answer_nobody(start: Start, empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_workers_of_the_schedule_answer_nobody(start: Start, empty_url: str, services_on: Callable[..., Container]) -> None:
     """/health does not take them for workers of messages."""
     start(lambda _job, _stopped: None)
     until(lambda: rows(empty_url, "select 1 from procrastinate_workers where id < 0") != [])
@@ -239,7 +239,7 @@ def test_workers_of_the_schedule_answer_nobody(start: Start, empty_url: str, ser
         _worker(services_on(empty_url, clara_channel="local"))
 
 
-def test_nothing_is_scheduled_unless_it_is_switched_on(services_on: Callable[..., Services], empty_url: str) -> None:
+def test_nothing_is_scheduled_unless_it_is_switched_on(services_on: Callable[..., Container], empty_url: str) -> None:
     """Each flag switches on its own job; with none there is no schedule at all."""
     assert build_schedule(services_on(empty_url), enabled(Settings())) is None
     for flag, scheduled in SCHEDULES.items():

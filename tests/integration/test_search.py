@@ -15,7 +15,7 @@ from sqlalchemy import Engine, event, text
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
 from clara.adapters.postgres.corpus.passages import PostgresPassages
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Hit, Passage, Query
@@ -285,7 +285,7 @@ def test_both_indexes_serve_the_statement(engine: Engine) -> None:
     assert "Seq Scan on embeddings" not in plan
 
 
-def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[..., Services]) -> None:
+def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[..., Container]) -> None:
     """The whole chain finds the fee of the NIE in four languages."""
     retrieve = services_on(knowledge_url).retriever.get()
     for question in ("¿cuánto cuesta el NIE?", "cuanto vale sacar el nie", "how much is the NIE fee", "combien coûte le NIE"):
@@ -295,7 +295,7 @@ def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[
         assert found.hits[0].passage.document_id == "nie", question
 
 
-def test_before_the_first_ingestion(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_before_the_first_ingestion(empty_url: str, services_on: Callable[..., Container]) -> None:
     """A database that was never filled has judged nothing: the keyword tier answers what it knows."""
     found = services_on(empty_url).retriever.get()(Query("¿cuánto cuesta el NIE?", CORPUS))
     assert (found.status, found.tier, found.outages) == ("found", "json_fallback", ())

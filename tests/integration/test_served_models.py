@@ -11,7 +11,7 @@ import pytest
 from tests.integration.wired import wired
 
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
 from clara_lab.stand_ins.gemini_faults import refused, said
@@ -19,7 +19,7 @@ from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 
 PROMPT = Prompt("Answer from the page.", "El NIE cuesta 9,84 €.")
 NOBODY = "postgresql://clara:clara@127.0.0.1:1/clara"
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 
 
 @pytest.fixture
@@ -34,13 +34,13 @@ def opened(gemini: ModelStandIn) -> Iterator[Opened]:
     """Open services that ask the stand-in; they are closed when the test ends."""
     with ExitStack() as stack:
 
-        def make(url: str | None, **settings: object) -> Services:
+        def make(url: str | None, **settings: object) -> Container:
             return stack.enter_context(wired(url, gemini_api_key="key", gemini_base_url=gemini.url, **settings))
 
         yield make
 
 
-def calls(services: Services) -> Any:
+def calls(services: Container) -> Any:
     return services.metrics.snapshot()["model_calls"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.wired import EMBEDDER, wired
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.bootstrap import TURN_SECONDS, Lazily, Services
+from clara.container import TURN_SECONDS, Container, Lazily
 from clara.delivery.message import Case, Incoming
 from clara.knowledge.keyword_tier import KEYWORD
 from clara.processes.worker import answer
@@ -59,7 +59,7 @@ def counting() -> Iterator[Counting]:
 
 
 @pytest.fixture
-def services(knowledge_url: str, counting: Counting) -> Iterator[Services]:
+def services(knowledge_url: str, counting: Counting) -> Iterator[Container]:
     with wired(knowledge_url, clara_channel="local") as made:
         made.local, made.embedder = EMBEDDER, Lazily(lambda: counting)
         made.turn_seconds, made.clock = PATIENCE, lambda: 0.0  # time stands still
@@ -67,7 +67,7 @@ def services(knowledge_url: str, counting: Counting) -> Iterator[Services]:
         counting.free.set()
 
 
-def said(services: Services, text: str) -> Reply:
+def said(services: Container, text: str) -> Reply:
     return answer(services, Case(1, 1, Incoming("SM1", "local", "", "", text), "somebody", False, None))
 
 
@@ -84,7 +84,7 @@ def clock(*moments: float) -> Callable[[], float]:
         pytest.param(FOREIGN, {ReplyStatus.OUT_OF_SCOPE, ReplyStatus.NOT_FOUND}, id="not-found-and-told-apart"),
     ],
 )
-def test_a_message_is_embedded_once(services: Services, counting: Counting, text: str, statuses: set[ReplyStatus]) -> None:
+def test_a_message_is_embedded_once(services: Container, counting: Counting, text: str, statuses: set[ReplyStatus]) -> None:
     """Search, understanding and scope share one vector."""
     assert said(services, text).status in statuses
     assert counting.asked == [text]
@@ -103,7 +103,7 @@ def test_a_turn_has_three_seconds(knowledge_url: str) -> None:
     assert (TURN_SECONDS, seen) == (3.0, [0.5])
 
 
-def test_past_its_time_a_turn_is_answered_from_keywords(services: Services, counting: Counting) -> None:
+def test_past_its_time_a_turn_is_answered_from_keywords(services: Container, counting: Counting) -> None:
     """Nothing is embedded any more, and the reply says that it may be less complete."""
     services.clock = clock(0.0, PATIENCE + 0.1)
     reply = said(services, KNOWN)
@@ -111,7 +111,7 @@ def test_past_its_time_a_turn_is_answered_from_keywords(services: Services, coun
     assert services.tools.get().say("es", "degraded") in reply.text
 
 
-def test_an_embedder_that_does_not_end_costs_its_own_turn_only(services: Services, counting: Counting) -> None:
+def test_an_embedder_that_does_not_end_costs_its_own_turn_only(services: Container, counting: Counting) -> None:
     """The wait for it counts; while its thread is kept, keywords go on and short questions are embedded."""
     counting.free.clear()
     with ThreadPoolExecutor(1) as other:
@@ -128,7 +128,7 @@ def test_an_embedder_that_does_not_end_costs_its_own_turn_only(services: Service
         assert said(services, KNOWN).tier == HYBRID
 
 
-def test_somebody_in_danger_needs_no_embedder(services: Services, counting: Counting) -> None:
+def test_somebody_in_danger_needs_no_embedder(services: Container, counting: Counting) -> None:
     """However little time there is."""
     services.clock = clock(0.0, PATIENCE + 0.1)
     assert (said(services, "quiero morir").status, counting.asked) == (ReplyStatus.URGENT, [])

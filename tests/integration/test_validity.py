@@ -14,7 +14,7 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
 from clara.answering.texts import LANGUAGES
-from clara.bootstrap import Lazily, Services, read_knowledge
+from clara.container import Container, Lazily, read_knowledge
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.passages import CORPUS, compares
 from clara.knowledge.procedure import Certainty, Fact
@@ -65,7 +65,7 @@ def url(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def services(url: str) -> Iterator[Services]:
+def services(url: str) -> Iterator[Container]:
     """The real search; the questions are embedded in one go."""
     asked = [one.question.text for one in ENDINGS.get()] + [IMV]
     vectors = np.array(EMBEDDER.get().embed(asked, "query"))
@@ -75,25 +75,25 @@ def services(url: str) -> Iterator[Services]:
         yield made
 
 
-def answered(services: Services, question: str, day: date) -> Reply:
+def answered(services: Container, question: str, day: date) -> Reply:
     return converse(Message(question), services.on(day).tools.get())
 
 
-def lines_of(services: Services, reply: Reply) -> dict[str, str]:
+def lines_of(services: Container, reply: Reply) -> dict[str, str]:
     """Give by the id of its fact each line of a reply that says one."""
     lines = [line for line in reply.text.splitlines() if line.startswith("• ")]
     marks = {citation.mark: citation.passage_id for citation in reply.citations}
     return {marks[line.rsplit("[", 1)[1].rstrip("]")]: line for line in lines}
 
 
-def over(services: Services, fact: Fact, language: str) -> str:
+def over(services: Container, fact: Fact, language: str) -> str:
     assert fact.valid_until is not None
     day = fact.valid_until
     shown = f"{day:%Y-%m-%d}" if language == "zh" else f"{day:%d/%m/%Y}"
     return services.texts.get().say(language, "ended", date=shown)
 
 
-def test_every_fact_that_ends(services: Services) -> None:
+def test_every_fact_that_ends(services: Container) -> None:
     """The day before, its own question gets it as ever; the day after, as one that held until then, with whom to ask.
 
     Nothing that has ended is said as if it held, whatever was asked, and no figure of an earlier year takes its place.
@@ -121,7 +121,7 @@ def test_every_fact_that_ends(services: Services) -> None:
     assert silent == []
 
 
-def test_what_has_ended_changes_nothing_about_the_rest(services: Services) -> None:
+def test_what_has_ended_changes_nothing_about_the_rest(services: Container) -> None:
     """What holds is found alike whether what has ended is in the index or not; that comes apart, ranked beside."""
     index, day = services.index(), date(2027, 1, 15)
     vector = services.embedder.get().embed([IMV], "query")[0]
@@ -141,7 +141,7 @@ def test_what_has_ended_changes_nothing_about_the_rest(services: Services) -> No
     assert len(holding) == query.limit
 
 
-def test_what_has_not_begun(services: Services) -> None:
+def test_what_has_not_begun(services: Container) -> None:
     """A figure of a year to come is in the index and not found, nor told as one that has ended; from its first day on it is."""
     index, last = services.index(), date(2025, 12, 31)
     vector = services.embedder.get().embed([IMV], "query")[0]
@@ -160,7 +160,7 @@ def test_a_result_of_yesterday_is_not_served_after_midnight(url: str) -> None:
             assert ("imv-cuantias-01" in {hit.passage.id for hit in found.hits}) is not ended
 
 
-def test_without_the_database(services: Services) -> None:
+def test_without_the_database(services: Container) -> None:
     """The keyword tier says the same of what has ended."""
     with wired(None) as alone:
         reply = answered(alone, IMV, date(2027, 1, 15))
@@ -170,7 +170,7 @@ def test_without_the_database(services: Services) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_said_in_every_language(services: Services, language: str) -> None:
+def test_said_in_every_language(services: Container, language: str) -> None:
     """With its last day before it, the warning behind it, who is responsible, its source, and within the room of a message."""
     fact = next(one.fact for one in ENDINGS.get() if one.fact.id == "imv-cuantias-01")
     tools = services.on(date(2027, 1, 15)).tools.get()

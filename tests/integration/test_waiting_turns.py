@@ -6,7 +6,7 @@ import pytest
 from tests.integration.delivering import store_on
 
 from clara.adapters.postgres.delivery.overview import DeliveryStatus
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.delivery_overview import OVERDUE_SECONDS, part_of
 from clara.processes.web_app import build_app
 
@@ -24,7 +24,7 @@ def test_half_a_minute_is_too_long(age: float, ok: bool) -> None:
     assert ("waits for" in part.detail) is not ok
 
 
-def test_health_is_degraded_while_turns_wait(empty_url: str, services_on: Callable[..., Services]) -> None:
+def test_health_is_degraded_while_turns_wait(empty_url: str, services_on: Callable[..., Container]) -> None:
     """503, as for any part that fails its duty, with the age of the oldest turn; the process itself is alive."""
     web = build_app(services_on(empty_url, clara_channel="local")).test_client()
     with store_on(empty_url) as store:

@@ -11,7 +11,7 @@ import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
 
 from clara.adapters.postgres.editorial.gazette import PostgresGazette, Reading
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.ports import StoreUnavailableError
 from clara.ingestion.gazette.calendar import DayState
 from clara.jobs.gazette_watch import WatchError, open_alerts, seen
@@ -37,7 +37,7 @@ def webhook() -> Iterator[Webhook]:
 
 
 @pytest.fixture
-def run(empty_url: str, services_on: Callable[..., Services], site: GazetteStandIn) -> Runs:
+def run(empty_url: str, services_on: Callable[..., Container], site: GazetteStandIn) -> Runs:
     return Runs(services_on(empty_url, boe_base_url=site.url))
 
 
@@ -130,7 +130,7 @@ def test_running_twice_tells_once(run: Runs, site: GazetteStandIn, webhook: Webh
 
 
 def test_without_being_asked_to_nothing_is_posted(
-    empty_url: str, services_on: Callable[..., Services], site: GazetteStandIn, webhook: Webhook
+    empty_url: str, services_on: Callable[..., Container], site: GazetteStandIn, webhook: Webhook
 ) -> None:
     """The setting alone posts nothing; with --notify it is where alerts go, the earlier ones included."""
     run = Runs(services_on(empty_url, boe_base_url=site.url, clara_alert_webhook=webhook.url))
@@ -368,7 +368,7 @@ def test_a_day_that_has_not_come_is_refused(run: Runs) -> None:
 
 
 def test_two_at_once_harm_nothing(
-    empty_url: str, services_on: Callable[..., Services], site: GazetteStandIn, webhook: Webhook
+    empty_url: str, services_on: Callable[..., Container], site: GazetteStandIn, webhook: Webhook
 ) -> None:
     """Two runs at the same moment keep each item once and tell it once."""
     for days in range(3):
@@ -401,7 +401,7 @@ def test_what_a_person_has_seen_is_off_the_list(run: Runs, site: GazetteStandIn,
         seen(run.services, "BOE-A-2026-1")
 
 
-def test_a_database_that_is_away_is_named(services_on: Callable[..., Services], site: GazetteStandIn) -> None:
+def test_a_database_that_is_away_is_named(services_on: Callable[..., Container], site: GazetteStandIn) -> None:
     """Without the database nothing is read: what was found could not be kept."""
     run = Runs(services_on("postgresql://nobody@127.0.0.1:1/none", boe_base_url=site.url))
     with pytest.raises(StoreUnavailableError):

@@ -18,7 +18,7 @@ from tests.integration.delivering import Store, store_on
 from tests.journeys.talking import until
 
 from clara.adapters.procrastinate.engine import Worker
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.message import Case, Incoming
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
 from clara.processes.worker import answer
@@ -103,7 +103,7 @@ def test_a_message_that_kills_its_worker_comes_back_counted(store: Store, empty_
     ],
 )
 def test_the_more_often_it_failed_the_safer_the_way(
-    knowledge_url: str, services_on: Callable[..., Services], tries: int, tier: str | None, says: str
+    knowledge_url: str, services_on: Callable[..., Container], tries: int, tier: str | None, says: str
 ) -> None:
     """A message that keeps breaking something is still answered."""
     services = services_on(knowledge_url, clara_channel="local")

@@ -17,7 +17,7 @@ from tests.integration.wired import EMBEDDER, database, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
@@ -25,7 +25,7 @@ from clara_lab.stand_ins.overlapping import overlap
 
 QUESTION, SAME, OTHER = "¿Cuánto cuesta el NIE?", "cuanto cuesta el nie", "¿Qué documentos pide el padrón?"
 KEY = "c4e81f0a7d3952b6" * 4
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 
 
 def asked(question: str, **more: Any) -> Query:
@@ -44,7 +44,7 @@ def opened() -> Iterator[Opened]:
     """Open services on a database; they are closed when the test ends."""
     with ExitStack() as stack:
 
-        def make(url: str | None, **settings: object) -> Services:
+        def make(url: str | None, **settings: object) -> Container:
             return stack.enter_context(wired(url, **settings))
 
         yield make
@@ -57,7 +57,7 @@ def models() -> Iterator[ModelStandIn]:
     served.close()
 
 
-def found_by(services: Services, question: str = QUESTION, **more: Any) -> Found:
+def found_by(services: Container, question: str = QUESTION, **more: Any) -> Found:
     return services.retriever.get()(asked(question, **more))
 
 
@@ -66,7 +66,7 @@ def how(found: Found) -> str | None:
     return found.trace.get("cache")
 
 
-def events(services: Services) -> dict[str, int]:
+def events(services: Container) -> dict[str, int]:
     """Give what the cache did so far."""
     counted = services.metrics.snapshot()["cache_events"]
     assert isinstance(counted, dict)
@@ -122,13 +122,13 @@ def test_another_way_of_asking_is_searched_for(url: str, opened: Opened, more: d
     assert how(found_by(services, **more)) is None
 
 
-def deleted(services: Services, passage_id: str) -> None:
+def deleted(services: Container, passage_id: str) -> None:
     """Take a passage away as an operator would, in SQL."""
     with services.engine.get().begin() as connection:
         connection.execute(text("delete from passages where corpus = 'clara' and id = :id"), {"id": passage_id})
 
 
-def doubled(services: Services, passage_id: str) -> None:
+def doubled(services: Container, passage_id: str) -> None:
     """Add a passage that says what another one says, as ingestion would."""
     (held,) = [passage for passage in services.knowledge.get().passages if passage.id == passage_id]
     (vector,) = EMBEDDER.get().embed([held.indexed_text], "passage")
@@ -139,7 +139,7 @@ def doubled(services: Services, passage_id: str) -> None:
 @pytest.mark.parametrize("change", [deleted, doubled])
 @pytest.mark.parametrize("question", [QUESTION, SAME], ids=["same-words", "other-words"])
 def test_a_changed_corpus_voids_what_was_remembered(
-    knowledge_url: str, opened: Opened, change: Callable[[Services, str], None], question: str
+    knowledge_url: str, opened: Opened, change: Callable[[Container, str], None], question: str
 ) -> None:
     """After any change of the corpus, whoever made it, the old result is not given again."""
     services = opened(knowledge_url, rag_cache_enabled=True)

@@ -16,7 +16,7 @@ from psycopg import sql
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Lazily, Services, read_knowledge
+from clara.container import Container, Lazily, read_knowledge
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings, child_environment
 
@@ -46,9 +46,9 @@ def database(server: EmbeddedServer, template: str) -> Iterator[str]:
 
 
 @contextmanager
-def wired(url: str | None, **settings: object) -> Iterator[Services]:
+def wired(url: str | None, **settings: object) -> Iterator[Container]:
     """Give services with the knowledge and the model that all of them share."""
-    services = Services(Settings(**settings), url)
+    services = Container(Settings(**settings), url)
     services.released, services.embedder = KNOWLEDGE, EMBEDDER
     yield services
     services.close()

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, Clara
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.processes.web_app import Door, build_edge, open_door
 from clara.processes.worker import build_worker
 from clara.web.app import create_app
@@ -26,14 +26,14 @@ def twilio() -> Iterator[TwilioStandIn]:
 
 
 @pytest.fixture
-def serve(services_on: Callable[..., Services]) -> Iterator[Callable[..., FlaskClient]]:
+def serve(services_on: Callable[..., Container]) -> Iterator[Callable[..., FlaskClient]]:
     """Serve the web application of some services, with what moves their spool; it ends with the test.
 
     What is named replaces a part of what operators call.
     """
     opened: list[Door] = []
 
-    def make(services: Services, **admin: object) -> FlaskClient:
+    def make(services: Container, **admin: object) -> FlaskClient:
         door = open_door(services)
         opened.append(door)
         door.drainer.start()
@@ -49,7 +49,7 @@ def serve(services_on: Callable[..., Services]) -> Iterator[Callable[..., FlaskC
 
 @pytest.fixture
 def start(
-    knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Services], serve: Callable[[Services], FlaskClient]
+    knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Container], serve: Callable[[Container], FlaskClient]
 ) -> Iterator[Callable[..., Clara]]:
     """Start a Clara with other settings than the usual ones; it ends with the test."""
     with ExitStack() as running:

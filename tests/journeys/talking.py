@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 from flask.testing import FlaskClient
 from sqlalchemy import text
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 
 ACCOUNT, TOKEN, PUBLIC_URL = "AC" + "1" * 32, "70ce" * 8, "https://clara.example.org"
@@ -37,7 +37,7 @@ def signature(url: str, form: str, token: str = TOKEN) -> str:
 class Clara:
     """What a journey test talks to."""
 
-    services: Services
+    services: Container
     web: FlaskClient
     twilio: TwilioStandIn
 

@@ -9,14 +9,14 @@ import pytest
 from flask.testing import FlaskClient
 from tests.journeys.talking import until
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.processes.worker import build_worker
 
-Serve = Callable[[Services], FlaskClient]
+Serve = Callable[[Container], FlaskClient]
 
 
 @pytest.fixture
-def page(knowledge_url: str, services_on: Callable[..., Services], serve: Serve) -> Iterator[FlaskClient]:
+def page(knowledge_url: str, services_on: Callable[..., Container], serve: Serve) -> Iterator[FlaskClient]:
     services = services_on(knowledge_url, clara_channel="local")
     worker = build_worker(services)
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
@@ -79,7 +79,7 @@ def test_the_webhook_does_not_exist_locally(page: FlaskClient) -> None:
 
 
 def test_health_says_when_nobody_answers_messages(
-    knowledge_url: str, services_on: Callable[..., Services], serve: Serve
+    knowledge_url: str, services_on: Callable[..., Container], serve: Serve
 ) -> None:
     """Without a live worker the service is degraded, and says which part is missing."""
     answer = serve(services_on(knowledge_url, clara_channel="local")).get("/health")
@@ -88,7 +88,7 @@ def test_health_says_when_nobody_answers_messages(
     assert answer.json["parts"]["worker"] == {"ok": False, "detail": "NoWorkerError"}
 
 
-def test_health_says_when_nothing_was_ingested(empty_url: str, services_on: Callable[..., Services], serve: Serve) -> None:
+def test_health_says_when_nothing_was_ingested(empty_url: str, services_on: Callable[..., Container], serve: Serve) -> None:
     """An empty corpus answers nobody; the process itself is alive all the same."""
     web = serve(services_on(empty_url, clara_channel="local"))
     assert web.get("/health").json["parts"]["database"] == {"ok": False, "detail": "NothingIngestedError"}
@@ -96,7 +96,7 @@ def test_health_says_when_nothing_was_ingested(empty_url: str, services_on: Call
 
 
 def test_without_a_database_a_message_is_kept_and_the_page_says_so(
-    services_on: Callable[..., Services], serve: Serve, tmp_path: Path
+    services_on: Callable[..., Container], serve: Serve, tmp_path: Path
 ) -> None:
     """What was acknowledged waits on this machine's disk; that there is no reply yet is not called an unknown message."""
     web = serve(services_on("postgresql://nobody@127.0.0.1:1/none", clara_channel="local"))
@@ -109,7 +109,7 @@ def test_without_a_database_a_message_is_kept_and_the_page_says_so(
     assert web.get("/health").json["parts"]["database"] == {"ok": False, "detail": "DatabaseUnavailableError"}
 
 
-def test_without_any_room_the_page_says_so(services_on: Callable[..., Services], serve: Serve, tmp_path: Path) -> None:
+def test_without_any_room_the_page_says_so(services_on: Callable[..., Container], serve: Serve, tmp_path: Path) -> None:
     """A message that can be kept nowhere is not acknowledged."""
     nowhere = tmp_path / "file"
     nowhere.touch()

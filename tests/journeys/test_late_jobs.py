@@ -8,11 +8,11 @@ import psycopg
 import pytest
 from flask.testing import FlaskClient
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.run_record import Outcome, recorded
 
-Opened = Callable[..., Services]
-Serve = Callable[[Services], FlaskClient]
+Opened = Callable[..., Container]
+Serve = Callable[[Container], FlaskClient]
 
 
 @pytest.fixture

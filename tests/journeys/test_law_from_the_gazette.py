@@ -7,7 +7,7 @@ import pytest
 from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 from clara_lab.stand_ins.recorded import Recordings
 
@@ -28,7 +28,7 @@ def site() -> Iterator[GazetteStandIn]:
 
 
 def test_a_change_of_law_waits_until_somebody_accepts_it(
-    empty_url: str, services_on: Callable[..., Services], site: GazetteStandIn
+    empty_url: str, services_on: Callable[..., Container], site: GazetteStandIn
 ) -> None:
     """Nothing changes between two looks; a new wording waits and is not served, and is served once it was accepted."""
     services_on(empty_url).migrate()
@@ -54,7 +54,7 @@ def test_a_change_of_law_waits_until_somebody_accepts_it(
 
 
 def test_a_gazette_that_is_away_is_no_change(
-    empty_url: str, services_on: Callable[..., Services], site: GazetteStandIn
+    empty_url: str, services_on: Callable[..., Container], site: GazetteStandIn
 ) -> None:
     """A site that answers nothing leaves what is served, and says so."""
     services_on(empty_url).migrate()

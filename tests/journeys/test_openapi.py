@@ -14,7 +14,7 @@ from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, FORMS, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, signature
 from werkzeug.test import TestResponse
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.run_record import Outcome, recorded
 from clara.settings import resources
 from clara.web.app import MAX_BODY_BYTES
@@ -87,7 +87,7 @@ def filled(path: str, number: int = 1, item: str = "BOE-A-2026-1") -> str:
 
 
 @pytest.fixture
-def services(knowledge_url: str, services_on: Callable[..., Services]) -> Services:
+def services(knowledge_url: str, services_on: Callable[..., Container]) -> Container:
     switched_on = {"rag_boe_monitor_enabled": True, "rag_drift_check_enabled": True}
     made = services_on(knowledge_url, **TWILIO, **TOKENS, **switched_on)
     recorded(made, "drift", "--stale", lambda: Outcome(1, {"findings": 2}))
@@ -95,12 +95,12 @@ def services(knowledge_url: str, services_on: Callable[..., Services]) -> Servic
 
 
 @pytest.fixture
-def web(services: Services, serve: Callable[..., FlaskClient]) -> FlaskClient:
+def web(services: Container, serve: Callable[..., FlaskClient]) -> FlaskClient:
     return serve(services)
 
 
 @pytest.fixture
-def away(services_on: Callable[..., Services], serve: Callable[..., FlaskClient], tmp_path: Any) -> FlaskClient:
+def away(services_on: Callable[..., Container], serve: Callable[..., FlaskClient], tmp_path: Any) -> FlaskClient:
     """An application whose database is away, and whose spool cannot be used."""
     (tmp_path / "file").write_text("")
     url = "postgresql://clara@127.0.0.1:1/secret"
@@ -149,7 +149,7 @@ def test_it_is_served_to_whoever_has_a_token(web: FlaskClient) -> None:
 
 
 def test_every_documented_answer_is_given(
-    web: FlaskClient, away: FlaskClient, serve: Serve, services_on: Callable[..., Services], knowledge_url: str
+    web: FlaskClient, away: FlaskClient, serve: Serve, services_on: Callable[..., Container], knowledge_url: str
 ) -> None:
     """Each documented status of each operation is seen from a real application on a real database, and looks as documented."""
     findings = stock(knowledge_url)

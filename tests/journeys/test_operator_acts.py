@@ -10,16 +10,16 @@ from flask.testing import FlaskClient
 from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS, stock
 
 from clara.adapters.postgres.operations.runs import PostgresRuns
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.run_record import Outcome, recorded
 from clara.web.auth import WRONG_AT_ONCE
 
-Opened = Callable[..., Services]
+Opened = Callable[..., Container]
 Serve = Callable[..., FlaskClient]
 
 
 @pytest.fixture
-def services(knowledge_url: str, services_on: Opened) -> Services:
+def services(knowledge_url: str, services_on: Opened) -> Container:
     return services_on(knowledge_url, clara_channel="local", rag_boe_monitor_enabled=True, **TOKENS)
 
 
@@ -29,7 +29,7 @@ def findings(knowledge_url: str) -> list[int]:
 
 
 @pytest.fixture
-def web(services: Services, serve: Serve) -> FlaskClient:
+def web(services: Container, serve: Serve) -> FlaskClient:
     return serve(services)
 
 
@@ -45,7 +45,7 @@ def acts(web: FlaskClient) -> list[tuple[str, str, str, str]]:
     return [(act["actor"], act["act"], act["subject"], act["outcome"]) for act in reversed(read(web, "audit")["items"])]
 
 
-def test_freshness_by_procedure(web: FlaskClient, services: Services, findings: list[int]) -> None:
+def test_freshness_by_procedure(web: FlaskClient, services: Container, findings: list[int]) -> None:
     """Every procedure has its facts, the days of the oldest and the youngest look at them, and what wants attention."""
     told = read(web, "staleness")
     procedures = {item["procedure"]: item for item in told["items"]}
@@ -60,7 +60,7 @@ def test_freshness_by_procedure(web: FlaskClient, services: Services, findings: 
     assert days == sorted(days)
 
 
-def test_freshness_by_fact(web: FlaskClient, services: Services, findings: list[int]) -> None:
+def test_freshness_by_fact(web: FlaskClient, services: Container, findings: list[int]) -> None:
     """Facts come with the oldest first and, page by page, each of them once; a flagged one names its findings."""
     seen: list[dict[str, Any]] = []
     following, pages = "", 0
@@ -192,7 +192,7 @@ def test_a_decision_needs_a_reason(web: FlaskClient, findings: list[int], body: 
     assert read(web, f"review/{findings[0]}")["state"] == "open"
 
 
-def test_nobody_who_decides(services: Services, serve: Serve, findings: list[int]) -> None:
+def test_nobody_who_decides(services: Container, serve: Serve, findings: list[int]) -> None:
     """Where no one can decide, that is said, and nothing changes."""
     alone = serve(services, reviewing=None)
     answer = alone.post(f"/admin/review/{findings[0]}/accept", json={"reason": "so"}, headers=AS_OPERATOR)
@@ -216,7 +216,7 @@ def test_the_gazette(web: FlaskClient, findings: list[int]) -> None:
     assert not any("Ana" in subject for _, _, subject, _ in acts(web))
 
 
-def test_jobs(web: FlaskClient, services: Services) -> None:
+def test_jobs(web: FlaskClient, services: Container) -> None:
     """Runs are shown with how they ended, and what is switched on with when it is due and whether it is late."""
     recorded(services, "drift", "--stale", lambda: Outcome(1, {"findings": 2}))
     recorded(services, "boe", "--check", lambda: Outcome(0, {}))

@@ -9,14 +9,14 @@ from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 from tests.journeys.talking import until
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.processes.worker import build_worker
 
 TOKEN = "a-token-for-tests"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 RIGHT, WRONG = {"Authorization": f"Bearer {TOKEN}"}, {"Authorization": "Bearer another"}
-Opened = Callable[..., Services]
-Serve = Callable[[Services], FlaskClient]
+Opened = Callable[..., Container]
+Serve = Callable[[Container], FlaskClient]
 
 
 @pytest.fixture

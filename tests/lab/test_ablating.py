@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.integration.wired import WordEmbedder, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.settings import child_environment, resources
 from clara_lab.ablation import Variant, load, main, measure, read_variants
 from clara_lab.ablation_report import Row, markdown, plot
@@ -68,8 +68,8 @@ def embedder() -> WordEmbedder:
 @pytest.fixture(scope="module")
 def services(
     server: EmbeddedServer, templates: dict[str, str], benchmark: Benchmark, embedder: WordEmbedder
-) -> Iterator[Services]:
-    """Services on a database that holds the benchmark."""
+) -> Iterator[Container]:
+    """Container on a database that holds the benchmark."""
     with database(server, templates["schema"]) as url, wired(url) as made:
         made.embedder = Lazily(lambda: embedder)
         load(made, benchmark, quiet)
@@ -81,7 +81,7 @@ def quiet(_done: int, _total: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.name for variant in VARIANTS])
-def test_every_variant_runs(services: Services, benchmark: Benchmark, variant: Variant) -> None:
+def test_every_variant_runs(services: Container, benchmark: Benchmark, variant: Variant) -> None:
     """Each stored variant asks every question, and its figures are possible ones."""
     if not variant.fits(benchmark.name):
         assert variant.only
@@ -98,11 +98,11 @@ def test_every_variant_runs(services: Services, benchmark: Benchmark, variant: V
     assert row.memory > 0
 
 
-def recall(services: Services, benchmark: Benchmark, name: str) -> float:
+def recall(services: Container, benchmark: Benchmark, name: str) -> float:
     return measure(services, benchmark, BY_NAME[name], quiet).measures["R@2"].mean
 
 
-def test_links_and_names_are_what_finds_the_second_passage(services: Services, benchmark: Benchmark) -> None:
+def test_links_and_names_are_what_finds_the_second_passage(services: Container, benchmark: Benchmark) -> None:
     """With links every passage is found; without them those are missed that share no word with their question."""
     whole, unlinked = (recall(services, benchmark, name) for name in ("profile", "profile without links"))
     assert whole == 1
@@ -110,7 +110,7 @@ def test_links_and_names_are_what_finds_the_second_passage(services: Services, b
     assert recall(services, benchmark, "both, .7 + .3") <= unlinked
 
 
-def test_repeating_embeds_nothing(services: Services, benchmark: Benchmark, embedder: WordEmbedder) -> None:
+def test_repeating_embeds_nothing(services: Container, benchmark: Benchmark, embedder: WordEmbedder) -> None:
     """Passages and questions are remembered in the database: a second run computes no vector."""
     measure(services, benchmark, BY_NAME["profile"], quiet)
     before = len(embedder.embedded)
@@ -119,7 +119,7 @@ def test_repeating_embeds_nothing(services: Services, benchmark: Benchmark, embe
     assert len(embedder.embedded) == before
 
 
-def test_the_report(services: Services, benchmark: Benchmark, tmp_path: Path) -> None:
+def test_the_report(services: Container, benchmark: Benchmark, tmp_path: Path) -> None:
     """What was measured can be written as a table and as a plot."""
     rows: list[Row] = [measure(services, benchmark, BY_NAME[name], quiet) for name in ("profile", "dense only")]
     goals = {benchmark.name: benchmark.goals}

@@ -11,7 +11,7 @@ from tests.lab.test_bench_datasets import server as storage
 from tests.lab.test_bench_datasets import store_of
 from tests.lab.test_bench_run import TOWNS, jsonl, models, served
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 __all__ = ["models", "storage"]
@@ -20,7 +20,7 @@ Shell = Callable[..., Ran]
 
 
 @pytest.fixture
-def shell(empty_url: str, services_on: Callable[..., Services]) -> Iterator[Shell]:
+def shell(empty_url: str, services_on: Callable[..., Container]) -> Iterator[Shell]:
     services_on(empty_url).migrate()
     line = CommandLine(empty_url, "clara_lab.cli")
 
@@ -76,7 +76,7 @@ def test_from_a_template_to_a_comparison(shell: Shell, source: Path, tmp_path: P
 
 def test_data_on_storage_and_models_elsewhere(
     empty_url: str,
-    services_on: Callable[..., Services],
+    services_on: Callable[..., Container],
     source: Path,
     tmp_path: Path,
     storage: ThreadedMotoServer,

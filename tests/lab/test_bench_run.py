@@ -13,8 +13,8 @@ import pytest
 from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder
 from tests.journeys.talking import until
 
-from clara.bootstrap import Services
-from clara.bootstrap.lazily import Lazily
+from clara.container import Container
+from clara.container.lazily import Lazily
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
 from clara.settings import child_environment
 from clara_lab.bench.events import read_events
@@ -91,7 +91,7 @@ class Failing:
 class Bench:
     """Runs the bench in one folder."""
 
-    def __init__(self, services: Services, data: Path, folder: Path) -> None:
+    def __init__(self, services: Container, data: Path, folder: Path) -> None:
         self.services, self.data, self.folder = services, data, folder
         self.embedder = WordEmbedder()
         services.embedder = Lazily(lambda: self.embedder)
@@ -110,7 +110,7 @@ class Bench:
 
 
 @pytest.fixture
-def bench(empty_url: str, services_on: Callable[..., Services], data: Path, tmp_path: Path) -> Bench:
+def bench(empty_url: str, services_on: Callable[..., Container], data: Path, tmp_path: Path) -> Bench:
     return Bench(services_on(empty_url), data, tmp_path / "out")
 
 
@@ -245,7 +245,7 @@ def test_runs_that_cannot_be_taken_up(bench: Bench) -> None:
 
 
 def test_a_run_that_was_killed_is_taken_up(
-    empty_url: str, services_on: Callable[..., Services], data: Path, tmp_path: Path, models: ModelStandIn
+    empty_url: str, services_on: Callable[..., Container], data: Path, tmp_path: Path, models: ModelStandIn
 ) -> None:
     """Kill -9 in the middle of generation: what was answered is not asked again, and at most one batch is."""
     services_on(empty_url).migrate()

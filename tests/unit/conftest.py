@@ -12,7 +12,7 @@ from unit_builders import Catalogued
 from clara.answering.detection import LanguageDetector
 from clara.answering.journey import Tools
 from clara.answering.texts import Texts, read_texts
-from clara.bootstrap import Services, read_calibration
+from clara.container import Container, read_calibration
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
 from clara.knowledge.passages import passages_of
@@ -94,7 +94,7 @@ def tools_with(real: Real) -> Callable[..., Tools]:
     @cache
     def whole(human_contact: str | None) -> Tools:
         settings = Settings(clara_channel="local", clara_human_contact=human_contact)
-        return Services(settings, None).safe_tools.get()
+        return Container(settings, None).safe_tools.get()
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
         tools = whole(human_contact)

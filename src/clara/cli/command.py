@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
+    from clara.container import Container
     from clara.settings import Settings
 
 FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
@@ -40,7 +40,7 @@ def read_settings() -> "Settings":
 
 
 @contextmanager
-def staying(*, attached: bool) -> Iterator["Services"]:
+def staying(*, attached: bool) -> Iterator["Container"]:
     """Give a process that stays its services; `attached`, it ends with its parent."""
     from clara.jobs.children import end_with_parent
     from clara.jobs.preparation import running_services

@@ -9,7 +9,7 @@ import click
 from clara.cli.command import FINDINGS, read_settings, running, say, showing
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
+    from clara.container import Container
     from clara.jobs.publication import Choosing
     from clara.jobs.run_record import Outcome
 
@@ -90,14 +90,14 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
         sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, withdraw or "", work, say=say))
 
 
-def _list(services: "Services", *, as_json: bool) -> None:
+def _list(services: "Container", *, as_json: bool) -> None:
     from clara.jobs.publication import listing, table
 
     rows = listing(services)
     click.echo(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else "\n".join(table(rows)))
 
 
-def _acted(services: "Services", chosen: "Choosing", withdrawn: str | None, *, back: bool) -> "Outcome":
+def _acted(services: "Container", chosen: "Choosing", withdrawn: str | None, *, back: bool) -> "Outcome":
     from clara.jobs.publication import publish as serve
     from clara.jobs.publication import undo
     from clara.jobs.publication import withdraw as take_back

@@ -11,7 +11,7 @@ from clara.adapters.postgres.editorial.evidence import Shown
 from clara.answering.journey import converse
 from clara.answering.message import Message
 from clara.answering.writing.frame import citation_of
-from clara.bootstrap import Knowledge, Services, Version
+from clara.container import Container, Knowledge, Version
 from clara.delivery.message import StoredTurn
 from clara.jobs.corpus_copy import copied
 from clara.knowledge.passages import CORPUS, passages_of
@@ -48,7 +48,7 @@ def moment_of(moment: datetime) -> Past:
     return Past(moment, moment.astimezone(MADRID).date())
 
 
-def recorded_since(services: Services) -> datetime:
+def recorded_since(services: Container) -> datetime:
     """Give from when on versions of the evidence are recorded. Raises NothingRecordedError, StoreUnavailableError."""
     since = services.evidence().since(CORPUS)
     if since is None:
@@ -57,7 +57,7 @@ def recorded_since(services: Services) -> datetime:
 
 
 @contextmanager
-def speaking_as_of(services: Services, past: Past) -> Iterator[Services]:
+def speaking_as_of(services: Container, past: Past) -> Iterator[Container]:
     """Give services that speak as of then; what they search is dropped at the end.
 
     Whatever understands questions and judges what is found is today's: only the evidence is that of the time. Raises
@@ -68,7 +68,7 @@ def speaking_as_of(services: Services, past: Past) -> Iterator[Services]:
         yield services.speaking(Version(knowledge, {CORPUS: name}, today=lambda: past.day))
 
 
-def known_then(services: Services, past: Past) -> Knowledge:
+def known_then(services: Container, past: Past) -> Knowledge:
     """Give the knowledge with the evidence that was served at a moment.
 
     What was not known yet counts as it was known first, if it held on that day; what had ended before anything was recorded,
@@ -99,7 +99,7 @@ def _facts(knowledge: Knowledge) -> Sequence[Fact]:
     return [fact for procedure in knowledge.catalogue.procedures.values() for fact in procedure.facts]
 
 
-def cited_then(services: Services, stored: StoredTurn) -> list[dict[str, Any]]:
+def cited_then(services: Container, stored: StoredTurn) -> list[dict[str, Any]]:
     """Give each citation with the fact and the source as they were served then, and whether the fact has changed since."""
     if stored.begun_at is None or not stored.citations:
         return []
@@ -118,7 +118,7 @@ def _told(citation: Mapping[str, Any], shown: Shown) -> dict[str, Any]:
     return {**told, "recorded": True, "text": shown.passage.text, "source": source, "changed": shown.changed}
 
 
-def answered_again(services: Services, stored: StoredTurn) -> dict[str, Any]:
+def answered_again(services: Container, stored: StoredTurn) -> dict[str, Any]:
     """Answer the message of a turn on the evidence of its time, as a first message; say whether it cites the same facts."""
     if stored.text is None or stored.begun_at is None:
         return {"answered": False, "why": "the text of the message is not kept any more"}

@@ -5,14 +5,14 @@ from typing import Any
 
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.metrics import summary
 
 MEGABYTE = 1_000_000
 MINUTE_MS = 60_000
 
 
-def statistics(services: Services) -> dict[str, Any]:
+def statistics(services: Container) -> dict[str, Any]:
     """Give the figures of the embedding memory and of the answers that a cache knew, as JSON.
 
     Raises EmbeddingMemoryUnavailableError, MetricsUnavailableError.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.chunks import OVERLAP, SIZE, Strategy, passages_of_document
 from clara.ingestion.documents import read_documents
 from clara.ingestion.journey import Progress, Report, ingest
@@ -35,7 +35,7 @@ class Cutting:
     overlap: int = OVERLAP
 
 
-def load(services: Services, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress) -> Report:
+def load(services: Container, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress) -> Report:
     """Make the corpus hold exactly the documents of a file.
 
     Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
@@ -63,7 +63,7 @@ class Programs:
 
 
 def load_programs(
-    services: Services, name: str, source: Programs, *, profile: str, cutting: Cutting, progress: Progress
+    services: Container, name: str, source: Programs, *, profile: str, cutting: Cutting, progress: Progress
 ) -> tuple[Report, Survey]:
     """Make the corpus hold exactly the functions, classes and the like of a folder of programs.
 
@@ -89,7 +89,7 @@ def check_name(name: str) -> None:
         )
 
 
-def fill(services: Services, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress) -> Report:
+def fill(services: Container, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress) -> Report:
     """Make the corpus hold exactly these passages, searched as the profile says. Raises StoreUnavailableError."""
     embedder = services.filling(name)
     store = services.passages(profile, embedder)
@@ -98,7 +98,7 @@ def fill(services: Services, name: str, passages: Sequence[Passage], profile: Pr
     return report
 
 
-def table(services: Services) -> list[str]:
+def table(services: Container) -> list[str]:
     """List the corpora, one line each under a heading."""
     rows = [("corpus", "profile", "documents", "passages", "links", "collections")]
     rows += [
@@ -109,7 +109,7 @@ def table(services: Services) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def drop(services: Services, name: str) -> None:
+def drop(services: Container, name: str) -> None:
     """Remove a corpus. Raises CorpusNameError when there is none of that name, or it is Clara's own."""
     if name_of(name) == CORPUS:
         raise CorpusNameError(f"'{CORPUS}' is what Clara knows; it is not dropped. `clara ingest` renews it.")
@@ -128,7 +128,7 @@ class Recall:
     at_10: float
 
 
-def recall(services: Services, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
+def recall(services: Container, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
     """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
     name = services.standing(name).physical
     services.passages().profile_of(name)

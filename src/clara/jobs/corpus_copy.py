@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.ingestion.plan import text_digest_of
 from clara.knowledge.passages import CORPUS
@@ -20,7 +20,7 @@ from clara.retrieval.ports import Embedder
 CHANCE: Final = 6
 
 
-def copying(services: Services, physical: str, wanted: Sequence[Passage], embedder: Embedder) -> Embedder:
+def copying(services: Container, physical: str, wanted: Sequence[Passage], embedder: Embedder) -> Embedder:
     """Give what embeds only texts that a corpus does not hold: the vectors of all others are those that it has."""
     store = services.passages(embedder=embedder)
     digests = store.stored(physical).vectors
@@ -35,7 +35,7 @@ def copying(services: Services, physical: str, wanted: Sequence[Passage], embedd
 
 
 @contextmanager
-def copied(services: Services, wanted: Sequence[Passage]) -> Iterator[str]:
+def copied(services: Container, wanted: Sequence[Passage]) -> Iterator[str]:
     """Give the name of a corpus that holds these passages of Clara's, and drop it at the end.
 
     A copy whose process died is dropped by whoever makes the next one. Raises StoreUnavailableError, EmbedderUnavailableError.

@@ -9,7 +9,7 @@ from typing import Any
 from clara.adapters.postgres.delivery.overview import DeliveryStatus, PostgresOverview, SetAside
 from clara.adapters.spool.files import stretches
 from clara.adapters.spool.spool import SET_ASIDE, SUFFIX
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.web.health import Part
 
 # Turns take a second or two, three at most with what they wait for; whoever waits for ten times that is kept by something.
@@ -29,7 +29,7 @@ class UnknownMessageError(Exception):
     """No message with this number was set aside. `clara delivery aside` lists them."""
 
 
-def status(services: Services) -> dict[str, Any]:
+def status(services: Container) -> dict[str, Any]:
     """Count what is on its way, with this machine's spool. Raises StoreUnavailableError."""
     found = PostgresOverview(services.engine.get()).status()
     return {**asdict(found), "spooled": _records_in(services.settings.spool)}
@@ -45,18 +45,18 @@ def tell(counted: dict[str, Any], say: Callable[[str], None]) -> bool:
     return overdue or bool(counted["set_aside"])
 
 
-def aside(services: Services) -> list[SetAside]:
+def aside(services: Container) -> list[SetAside]:
     """Give the messages that a person should look at."""
     return PostgresOverview(services.engine.get()).set_aside()
 
 
-def looked_at(services: Services, inbox_id: int) -> None:
+def looked_at(services: Container, inbox_id: int) -> None:
     """Record that a person has looked at a message. Raises UnknownMessageError."""
     if not PostgresOverview(services.engine.get()).looked_at(inbox_id):
         raise UnknownMessageError(f"no message {inbox_id} is set aside. `clara delivery aside` lists them.")
 
 
-def probe(services: Services, waiting_in_spool: Callable[[], int]) -> Part:
+def probe(services: Container, waiting_in_spool: Callable[[], int]) -> Part:
     """Say how delivery stands, for the health page. Raises StoreUnavailableError."""
     return part_of(PostgresOverview(services.engine.get()).status(), waiting_in_spool())
 

@@ -13,7 +13,7 @@ from clara.adapters.http.alerts import AlertNotTakenError, post_alert
 from clara.adapters.http.fetcher import PoliteFetcher
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
 from clara.ingestion.radius import Touched, blast_radius
 from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
@@ -80,7 +80,7 @@ class Telling:
     notify: bool = False
 
 
-def run(services: Services, chosen: Choice, say: Say, progress: Progress, telling: Telling = Telling()) -> int:
+def run(services: Container, chosen: Choice, say: Say, progress: Progress, telling: Telling = Telling()) -> int:
     """Look for drift as a recorded job, print and post what was found; give the exit code.
 
     Raises AlertNotTakenError, and NoWebhookError before anything is looked at.
@@ -126,7 +126,7 @@ def _silent(_line: str) -> None:
     """Say nothing."""
 
 
-def check_drift(services: Services, chosen: Choice, fetch: Fetch, say: Say, progress: Progress) -> Outcome:
+def check_drift(services: Container, chosen: Choice, fetch: Fetch, say: Say, progress: Progress) -> Outcome:
     """Look at the chosen sources, record what differs, and say it. Nothing that is served changes.
 
     Exit code 0: all is as it is served; 1: something waits for a person, could not be reached, or is not held yet; 2: nothing
@@ -196,7 +196,7 @@ def _exit_code(looked: Sequence[Looked], wanted: int) -> int:
 class _Look:
     """Looks at sources one by one."""
 
-    def __init__(self, services: Services, snapshots: PostgresSnapshots, fetch: Fetch) -> None:
+    def __init__(self, services: Container, snapshots: PostgresSnapshots, fetch: Fetch) -> None:
         self.findings = PostgresFindings(services.engine.get())
         self._procedures = tuple(services.knowledge.get().catalogue.procedures.values())
         self._derivations = read_derivations(resources() / "data")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, Past, after
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.settings import resources
 
 FILE: Final = "eval/answers/examples.json"
@@ -33,7 +33,7 @@ def read_examples() -> list[Example]:
     return [Example(entry["title"], entry["shows"], tuple(entry["messages"])) for entry in document]
 
 
-def examples(services: Services, command: str) -> str:
+def examples(services: Container, command: str) -> str:
     """Hold every conversation, and give the page."""
     tools = services.tools.get()
     parts = [HEAD.format(command=command, file=FILE)]

@@ -8,8 +8,8 @@ from typing import Any
 
 from clara.answering.journey import EVIDENCE, read
 from clara.answering.message import Message, Turn
-from clara.bootstrap import Services
-from clara.bootstrap.engine import Engine
+from clara.container import Container
+from clara.container.engine import Engine
 from clara.delivery.message import StoredTurn
 from clara.jobs.as_of import answered_again, cited_then, lines_of
 from clara.jobs.search import Asking, asked, retriever_of
@@ -32,7 +32,7 @@ class UnknownTurnError(Exception):
     """There is no turn with this number, or it was erased. The message says where the numbers are."""
 
 
-def explain(services: Services, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
+def explain(services: Container, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
     """Search and tell everything that led to the result, as it would be if it were `today`."""
     asking = Asking(EVIDENCE, corpus, today=today)
     query = asked(services, question, asking)
@@ -44,7 +44,7 @@ def explain(services: Services, question: str, corpus: str, *, plan: bool, today
     return told
 
 
-def _danger(services: Services, question: str) -> dict[str, Any]:
+def _danger(services: Container, question: str) -> dict[str, Any]:
     """Give the level of danger that is heard in a question, and how probable each kind is."""
     guard = services.tools.get().guard
     vector = guard.vector(question, TurnVectors())
@@ -68,7 +68,7 @@ def told_of(found: Found) -> dict[str, Any]:
     }
 
 
-def replay(services: Services, turn: int, *, again: bool = False) -> dict[str, Any]:
+def replay(services: Container, turn: int, *, again: bool = False) -> dict[str, Any]:
     """Show the stored trace of a turn and what it cited, as it was served then, beside what the same message finds now.
 
     With `again`, the message is answered once more from the evidence of its time. Raises UnknownTurnError.

@@ -10,7 +10,7 @@ from clara.adapters.boe.client import BoeClient, Pace
 from clara.adapters.http.alerts import AlertNotTakenError, post_alert
 from clara.adapters.postgres.editorial.gazette import Alert, PostgresGazette, Reading
 from clara.adapters.postgres.operations.audit import PostgresAudit
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.gazette.calendar import MADRID, DayState, KnownDay, Plan
 from clara.ingestion.gazette.concerns import Concern, Watched, concerns, spanish_names, worth_reading
 from clara.ingestion.gazette.issues import (
@@ -79,7 +79,7 @@ class Run:
     untold: str = ""
 
 
-def check(services: Services, chosen: Chosen, say: Say, progress: Progress, means: Means | None = None) -> Outcome:
+def check(services: Container, chosen: Chosen, say: Say, progress: Progress, means: Means | None = None) -> Outcome:
     """Read what is missing of the gazette, keep what concerns us, and post it if that was asked for.
 
     Exit code 0: nothing new; 1: new alerts; 2: a day could not be read, or the webhook took nothing (the rest was done).
@@ -106,12 +106,12 @@ def check(services: Services, chosen: Chosen, say: Say, progress: Progress, mean
     return Outcome(_exit_code(run), report)
 
 
-def open_alerts(services: Services) -> list[dict[str, Any]]:
+def open_alerts(services: Container) -> list[dict[str, Any]]:
     """Give the alerts that nobody has looked at, the newest first. Raises StoreUnavailableError."""
     return [alert_as_json(alert) for alert in PostgresGazette(services.engine.get()).alerts(unseen=True)]
 
 
-def seen(services: Services, item_id: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+def seen(services: Container, item_id: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
     """Record that a person has looked at an alert, in the audit log too. Raises WatchError, StoreUnavailableError."""
     engine = services.engine.get()
     if not PostgresGazette(engine).seen(item_id, clock()):
@@ -119,7 +119,7 @@ def seen(services: Services, item_id: str, clock: Callable[[], datetime] = lambd
     PostgresAudit(engine).record("cli", "boe seen", item_id)
 
 
-def watched_by(services: Services, say: Say) -> Watched:
+def watched_by(services: Container, say: Say) -> Watched:
     """Put together what is looked for: the norms that facts cite, their names, our words. Raises DataError."""
     catalogue = services.knowledge.get().catalogue
     data = resources() / "data"
@@ -205,7 +205,7 @@ def _tell(run: Run, store: PostgresGazette, webhook: str, now: datetime) -> None
 
 
 @contextmanager
-def _gazette(services: Services, pace: Pace) -> Iterator[BoeClient]:
+def _gazette(services: Container, pace: Pace) -> Iterator[BoeClient]:
     client = BoeClient(services.settings.boe_base_url, pace)
     try:
         yield client

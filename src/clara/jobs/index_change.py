@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from clara.adapters.postgres.corpus.spaces import LOOKED_AT, PostgresSpaces, Space
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import STEP
 from clara.jobs.corpora import CorpusNameError
 from clara.knowledge.passages import CORPUS
@@ -46,7 +46,7 @@ class Built:
         return f"{self.corpus}: {self.added} new vectors of {self.model} for {self.passages} passages; it {served}"
 
 
-def build(services: Services, choice: str, corpora: Sequence[str], say: Say, progress: Progress) -> None:
+def build(services: Container, choice: str, corpora: Sequence[str], say: Say, progress: Progress) -> None:
     """Embed every passage of the corpora, all of them if none is named, with the chosen model, and change over to it.
 
     What was stored stays stored however this ends: repeating it goes on from there. Raises CorpusNameError, BusyIndexError,
@@ -60,7 +60,7 @@ def build(services: Services, choice: str, corpora: Sequence[str], say: Say, pro
             say(str(_built(services, corpus, model, progress)))
 
 
-def _built(services: Services, corpus: str, model: str, progress: Progress) -> Built:
+def _built(services: Container, corpus: str, model: str, progress: Progress) -> Built:
     spaces = services.spaces()
     held = [space for space in spaces.spaces() if space.corpus == corpus]
     there = sum(space.vectors for space in held if space.model == model)
@@ -102,7 +102,7 @@ def _fill(spaces: PostgresSpaces, corpus: str, embedder: Embedder, progress: Cal
     return _Filled(added, blank)
 
 
-def use(services: Services, choice: str, corpora: Sequence[str], say: Say) -> None:
+def use(services: Container, choice: str, corpora: Sequence[str], say: Say) -> None:
     """Let corpora be searched by a model whose vectors are there already: the way back. Repeating it changes nothing.
 
     Raises CorpusNameError, IncompleteIndexError before any corpus is changed, StoreUnavailableError.
@@ -135,7 +135,7 @@ class Status:
     lacking: int
 
 
-def status(services: Services) -> list[Status]:
+def status(services: Container) -> list[Status]:
     """Say which vectors there are, by corpus and model. Raises StoreUnavailableError."""
     spaces = services.spaces()
     return [Status(space, _missing(spaces, space)) for space in spaces.spaces()]
@@ -182,7 +182,7 @@ def as_json(found: Sequence[Status]) -> list[dict[str, object]]:
     ]
 
 
-def _named(services: Services, corpora: Sequence[str]) -> list[str]:
+def _named(services: Container, corpora: Sequence[str]) -> list[str]:
     """Give the corpora that are meant, for a name the one that is served under it. Raises CorpusNameError."""
     corpora = [services.standing(name).physical for name in corpora]
     there = list(dict.fromkeys(space.corpus for space in services.spaces().spaces()))

@@ -13,7 +13,7 @@ from clara.adapters.postgres.corpus.passages import BusyDocumentError
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import Report
 from clara.jobs.ingestion_workers import Crew
 from clara.jobs.intake import FAULTS, Intake, Read, Taken, in_files, in_the_net
@@ -164,7 +164,7 @@ class Chosen:
         return self.everything or not (self.sources or self.norms)
 
 
-def run(services: Services, chosen: Chosen, say: Say, progress: Progress, tell: Callable[[Outcome], None]) -> int:
+def run(services: Container, chosen: Chosen, say: Say, progress: Progress, tell: Callable[[Outcome], None]) -> int:
     """Ingest as a recorded job, `tell` how it ended, and give the exit code.
 
     A dry run does nothing and is not recorded. Nor is data/ alone, which every start of a new release ingests: it must not be
@@ -187,7 +187,7 @@ def run(services: Services, chosen: Chosen, say: Say, progress: Progress, tell: 
         gazette.close()
 
 
-def ingest_chosen(services: Services, chosen: Chosen, net: Read, say: Say, progress: Progress) -> Outcome:
+def ingest_chosen(services: Container, chosen: Chosen, net: Read, say: Say, progress: Progress) -> Outcome:
     """Ingest what was chosen, say what became of each document, and give it as a report.
 
     Exit code 0: all is served as its source says; 1: something waits for a person, or one document could not be ingested; 2:
@@ -214,7 +214,7 @@ def ingest_chosen(services: Services, chosen: Chosen, net: Read, say: Say, progr
     return Outcome(FINDINGS if failed or any(one.waits for one in done) else FINE, report)
 
 
-def _released(services: Services, chosen: Chosen, say: Say, progress: Progress) -> Report:
+def _released(services: Container, chosen: Chosen, say: Say, progress: Progress) -> Report:
     return fill(
         services, say, dry_run=chosen.dry_run, anew=chosen.anew, progress=lambda done, of: progress("passages", done, of)
     )
@@ -253,7 +253,7 @@ def _unregistered(name: str, path: Path) -> RegisteredSource:
 class _Run:
     """One run: takes in documents one by one, and brings them into the index here or by a crew."""
 
-    def __init__(self, services: Services, chosen: Chosen, run: str, progress: Progress) -> None:
+    def __init__(self, services: Container, chosen: Chosen, run: str, progress: Progress) -> None:
         engine = services.engine.get()
         self._services = services
         self._chosen = chosen

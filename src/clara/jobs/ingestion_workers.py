@@ -10,7 +10,7 @@ from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.corpus.passages import BusyDocumentError
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.procrastinate.ingestion_queue import IngestionQueue, IngestionWorker
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.children import Child
 from clara.jobs.norm_settlement import Settled, UnservedNormError, settle
 from clara.knowledge.law.norm import UnreadableNormError
@@ -26,7 +26,7 @@ log = structlog.get_logger()
 class Crew:
     """Worker processes of a run. Workers on other machines that serve the same queue take their part without being asked."""
 
-    def __init__(self, services: Services, snapshots: PostgresSnapshots, run: str, size: int) -> None:
+    def __init__(self, services: Container, snapshots: PostgresSnapshots, run: str, size: int) -> None:
         url = str(services.database_url)
         # One thread each: the embedder's threads spin, and as many processes as cores use them better.
         environment = child_environment(OMP_NUM_THREADS="1", RAG_DB_URL=url)
@@ -68,7 +68,7 @@ def _told(note: dict[str, Any]) -> Settled | str:
     return Settled(**{name: note[name] for name in Settled.__dataclass_fields__})
 
 
-def build_ingestion_worker(services: Services) -> IngestionWorker:
+def build_ingestion_worker(services: Container) -> IngestionWorker:
     """Build the worker of this process."""
     snapshots = PostgresSnapshots(services.engine.get())
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from clara.answering.texts import LANGUAGES
 from clara.answering.writing.extractive import shown_date
-from clara.bootstrap import Knowledge, read_knowledge
+from clara.container import Knowledge, read_knowledge
 from clara.data_files import DataError
 from clara.knowledge.catalogue import examples_of
 from clara.knowledge.catalogue_review import Review, review

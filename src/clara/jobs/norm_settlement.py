@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from clara.adapters.postgres.corpus.passages import alone_with
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import Progress, Report, Scope, ingest
 from clara.knowledge.law.norm import Norm, norm_from_json
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
@@ -35,7 +35,7 @@ class UnservedNormError(Exception):
 
 
 def settle(
-    services: Services, source_id: str, run: str = "", *, anew: bool = False, progress: Progress = lambda _done, _total: None
+    services: Container, source_id: str, run: str = "", *, anew: bool = False, progress: Progress = lambda _done, _total: None
 ) -> Settled:
     """Make the index hold exactly the served wording of a norm, in one transaction; note what `run` did.
 
@@ -58,7 +58,7 @@ def settle(
 
 
 def index(
-    services: Services,
+    services: Container,
     norm: Norm,
     *,
     anew: bool = False,

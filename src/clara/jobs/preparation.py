@@ -9,8 +9,8 @@ import structlog
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
 from clara.adapters.postgres.embedded import EmbeddedServerError
-from clara.bootstrap import Services, open_services
-from clara.bootstrap.knowledge import laid_over
+from clara.container import Container, open_container
+from clara.container.knowledge import laid_over
 from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
 from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoreUnavailableError
@@ -41,7 +41,7 @@ class OutdatedCorpusError(Exception):
         super().__init__(self.__doc__)
 
 
-def ensure_corpus(services: Services, say: Say) -> None:
+def ensure_corpus(services: Container, say: Say) -> None:
     """Make the embedded server's corpus what data/ says; of a server of the operator's, only see that it is.
 
     Raises OutdatedCorpusError, DataError, StoreUnavailableError.
@@ -51,7 +51,7 @@ def ensure_corpus(services: Services, say: Say) -> None:
         raise OutdatedCorpusError
 
 
-def _outdated(services: Services) -> bool:
+def _outdated(services: Container) -> bool:
     """Whether the corpus says something else than data/. That vectors are missing makes no figure wrong."""
     physical, wanted = as_served(services)
     store = services.passages(embedder=services.filling(physical))
@@ -63,14 +63,14 @@ def _outdated(services: Services) -> bool:
 
 
 @contextmanager
-def running_services(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Services]:
+def running_services(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Container]:
     """Give the services on a database that runs, and close everything at the end.
 
     With RAG_DB_URL unset, the embedded server is started and prepared: its schema, or that and its knowledge. A server of the
     operator's is only looked at: raises OutdatedSchemaError when it is not ready, and goes on when it is away, because it
     may come back. Raises EmbeddedServerError.
     """
-    services = open_services(settings)
+    services = open_container(settings)
     try:
         if prepare != "nothing":
             _prepare(services, say, knowledge=prepare == "all")
@@ -79,7 +79,7 @@ def running_services(settings: Settings, say: Say, *, prepare: Preparation = "al
         services.close()
 
 
-def _prepare(services: Services, say: Say, *, knowledge: bool) -> None:
+def _prepare(services: Container, say: Say, *, knowledge: bool) -> None:
     try:
         current = is_current(services.engine.get(), resources() / "migrations")
         filled = current and has_passages(services.engine.get(), services.publications().served(CORPUS).physical)
@@ -96,14 +96,14 @@ def _prepare(services: Services, say: Say, *, knowledge: bool) -> None:
 
 
 @contextmanager
-def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
+def services_or_outage(settings: Settings, say: Say) -> Iterator[Container]:
     """Give the services even when there is no database: then the search index counts as out, and the rest answers."""
     try:
         manager = running_services(settings, say)
         services = manager.__enter__()
     except (EmbeddedServerError, UnsuitableServerError, DatabaseUnavailableError) as error:
         say(f"The database is out: {error}")
-        yield Services(settings, None, outage=str(error))
+        yield Container(settings, None, outage=str(error))
         return
     try:
         yield services
@@ -112,7 +112,7 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Services]:
 
 
 def fill(
-    services: Services, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
+    services: Container, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
 ) -> Report:
     """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
@@ -135,7 +135,7 @@ def fill(
     return report
 
 
-def as_served(services: Services) -> tuple[str, Sequence[Passage]]:
+def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
     """Give the corpus that is served and what it should hold, read and not remembered. Raises StoreUnavailableError."""
     held = services.publications().served(CORPUS)
     knowledge, done = laid_over(services.released.get(), services.revisions().of(held.revisions))
@@ -144,7 +144,7 @@ def as_served(services: Services) -> tuple[str, Sequence[Passage]]:
     return held.physical, knowledge.passages
 
 
-def patient_embedder(services: Services, corpus: str, say: Say) -> Embedder:
+def patient_embedder(services: Container, corpus: str, say: Say) -> Embedder:
     """Give what embeds the texts of Clara's corpus: what a served model that is out cannot embed is left without a vector."""
     embedder = services.filling(corpus)
     if embedder.model == services.embedder.get().model:

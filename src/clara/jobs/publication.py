@@ -11,8 +11,8 @@ from time import perf_counter
 from typing import Any
 
 from clara.adapters.postgres.editorial.publications import PostgresPublications, Publication, ServedVersion, target_of_undo
-from clara.bootstrap import Services, Version
-from clara.bootstrap.knowledge import Knowledge, laid_over
+from clara.container import Container, Version
+from clara.container.knowledge import Knowledge, laid_over
 from clara.ingestion.journey import ingest
 from clara.ingestion.plan import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
@@ -68,7 +68,7 @@ class Wanted:
         return [revision.id for revision in self.done.applied]
 
 
-def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, judge: Judge | None = None) -> Outcome:
+def publish(services: Container, chosen: Choosing, say: Say, progress: Progress, judge: Judge | None = None) -> Outcome:
     """Stage what is wanted, try it, and serve it if nothing got worse; exit code 1 when it is refused, drafts stay drafts.
 
     `judge` stands in for the gate of the evaluation, to try out everything around it. Repeating it changes nothing. Raises
@@ -108,7 +108,7 @@ def publish(services: Services, chosen: Choosing, say: Say, progress: Progress, 
     return Outcome(0 if verdict.passed else 1, {**_report(what, state, staged.id), **told})
 
 
-def wanted(services: Services) -> Wanted:
+def wanted(services: Container) -> Wanted:
     """Find out what would be served: data/, the corrections that are served and those that wait. Raises DataError."""
     before = services.publications().served(CORPUS)
     corrections = services.revisions()
@@ -121,7 +121,7 @@ def wanted(services: Services) -> Wanted:
     return Wanted(before, knowledge, done, plan)
 
 
-def undo(services: Services, say: Say) -> Outcome:
+def undo(services: Container, say: Say) -> Outcome:
     """Serve the version before again, in one statement, with data/ of this release. Corrections of the undone are drafts.
 
     Raises NothingToUndoError, BusyPublishingError, ServedChangedError, DataError, StoreUnavailableError.
@@ -139,7 +139,7 @@ def undo(services: Services, say: Say) -> Outcome:
     return Outcome(0, {"state": "served", "publication": target.id, "undone": before.publication})
 
 
-def withdraw(services: Services, fact_id: str, say: Say) -> Outcome:
+def withdraw(services: Container, fact_id: str, say: Say) -> Outcome:
     """Take back the corrections of a fact: the next version has it as data/ has it. Raises UnknownCorrectionError."""
     gone = services.revisions().withdraw(fact_id)
     if not gone:
@@ -149,7 +149,7 @@ def withdraw(services: Services, fact_id: str, say: Say) -> Outcome:
     return Outcome(0, {"state": "withdrawn", "fact": fact_id, "corrections": gone})
 
 
-def listing(services: Services) -> list[dict[str, Any]]:
+def listing(services: Container) -> list[dict[str, Any]]:
     """Give every version as JSON, newest first."""
     return [
         {
@@ -176,7 +176,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
-def clear(services: Services, say: Say) -> None:
+def clear(services: Container, say: Say) -> None:
     """Drop what was being staged when its process died, and versions that are older than those that can be gone back to."""
     for corpus in services.publications().leftovers(CORPUS):
         services.passages().drop(corpus)
@@ -192,7 +192,7 @@ def _alone(publications: PostgresPublications) -> Iterator[None]:
 
 
 @contextmanager
-def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> Iterator[Publication]:
+def _staged(services: Container, what: Wanted, say: Say, progress: Progress) -> Iterator[Publication]:
     """Fill a corpus of its own; what is not served at the end is dropped, however it ends."""
     publications = services.publications()
     staged = publications.stage(CORPUS, what.numbers)
@@ -208,7 +208,7 @@ def _staged(services: Services, what: Wanted, say: Say, progress: Progress) -> I
             services.passages().drop(staged.physical)
 
 
-def _verdict(services: Services, what: Wanted, staged: Publication, judge: Judge) -> Verdict:
+def _verdict(services: Container, what: Wanted, staged: Publication, judge: Judge) -> Verdict:
     held, _ = laid_over(services.released.get(), services.revisions().of(what.before.revisions))
     return judge(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clara.adapters.postgres.editorial.publications import ServedVersion
-from clara.bootstrap import Knowledge, Services, Version
+from clara.container import Container, Knowledge, Version
 from clara.knowledge.keyword_tier import KEYWORD
 from clara.knowledge.passages import CORPUS
 from clara.quality.answer_suites import chosen_suites, judge_part
@@ -105,7 +105,7 @@ class Gate:
 
     def __init__(
         self,
-        services: Services,
+        services: Container,
         say: Say,
         progress: Progress,
         *,
@@ -139,7 +139,7 @@ class Gate:
         strict = (name for name, (part, group) in groups.items() if part.suite == DANGER or part.goals.get(group) == 1.0)
         return Measured(tuple(short), wrong, frozenset(strict))
 
-    def _parts(self, services: Services) -> list[Part]:
+    def _parts(self, services: Container) -> list[Part]:
         tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
         parts: list[Part] = []
         for number, (suite, split) in enumerate(tasks, 1):

@@ -13,8 +13,8 @@ from clara import __version__
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Act, Message, Past, Reply, after
 from clara.answering.privacy.rights import asks_to_forget
-from clara.bootstrap import Services
-from clara.bootstrap.engine import digest_of_release
+from clara.container import Container
+from clara.container.engine import digest_of_release
 from clara.jobs.as_of import end_of, speaking_as_of
 from clara.json_lines import TEXT, TEXTS, BatchError, optional, read_lines
 
@@ -27,13 +27,13 @@ RATINGS: Final = frozenset({Act.HELPFUL, Act.UNHELPFUL, Act.WRONG})
 NAMED: Final = {"human": "person"}
 
 
-def ask_as_of(services: Services, question: str, day: date) -> dict[str, Any]:
+def ask_as_of(services: Container, question: str, day: date) -> dict[str, Any]:
     """Give the reply as it would have been at the end of a day. Raises NothingRecordedError, StoreUnavailableError."""
     with speaking_as_of(services, end_of(day)) as then:
         return ask(then, question)
 
 
-def ask(services: Services, question: str, today: date | None = None) -> dict[str, Any]:
+def ask(services: Container, question: str, today: date | None = None) -> dict[str, Any]:
     """Give the reply as JSON, as if it were `today`: status, tier, language, text, citations, timings_ms by stage."""
     living = services.on(today) if today else services
     return _told(converse(Message(question), living.tools.get()))
@@ -84,7 +84,7 @@ def batch_row(line: Mapping[str, Any], reply: Reply, names: Mapping[str, object]
     }
 
 
-def ask_batch(services: Services, source: Path, target: Path, day: date, progress: Callable[[int, int], None]) -> int:
+def ask_batch(services: Container, source: Path, target: Path, day: date, progress: Callable[[int, int], None]) -> int:
     """Answer every line of `source` into `target`, in order; give how many there are.
 
     What is done waits beside `target`, in a file whose name tells the questions, the release and the day: the same call goes

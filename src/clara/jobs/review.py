@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, PostgresFindings, Settled
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.decisions import Decision
 from clara.jobs.ingestion import INDEX_FAULTS
 from clara.jobs.norm_settlement import PROFILE, settle
@@ -55,7 +55,7 @@ class MissingReasonError(Exception):
         super().__init__(self.__doc__)
 
 
-def waiting(services: Services) -> list[dict[str, Any]]:
+def waiting(services: Container) -> list[dict[str, Any]]:
     """Give what waits for a person, oldest first: open findings, and accepted ones with facts that nobody decided about.
 
     Raises StoreUnavailableError.
@@ -65,21 +65,21 @@ def waiting(services: Services) -> list[dict[str, Any]]:
     return [_entry(services, store, finding) for finding in found]
 
 
-def one(services: Services, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
+def one(services: Container, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
     """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, StoreUnavailableError."""
     store = PostgresFindings(services.engine.get())
     return _entry(services, store, store.find(number), bases)
 
 
 def _entry(
-    services: Services, store: PostgresFindings, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None
+    services: Container, store: PostgresFindings, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None
 ) -> dict[str, Any]:
     answers = store.cited([touched.fact_id for touched in finding.touched])
     return ReviewCase(services, finding, bases).entry(answers)
 
 
 def accept(
-    services: Services, number: int, verdicts: Verdicts = NOTHING_DECIDED, *, say: Say, by: Decider = AT_THE_COMMAND_LINE
+    services: Container, number: int, verdicts: Verdicts = NOTHING_DECIDED, *, say: Say, by: Decider = AT_THE_COMMAND_LINE
 ) -> Settled:
     """Let a finding be right, and keep what is decided about its facts; of one that was accepted, only the latter.
 
@@ -118,7 +118,7 @@ def _facts_said(settled: Settled, corrected: Sequence[str]) -> list[str]:
     return lines
 
 
-def _index(services: Services, norm: str, say: Say, by: Decider) -> None:
+def _index(services: Container, norm: str, say: Say, by: Decider) -> None:
     """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
     store = services.passages(services.profile(PROFILE), services.filling(LAW_CORPUS))
     if not store.stored(LAW_CORPUS, norm).passages:
@@ -134,7 +134,7 @@ def _index(services: Services, norm: str, say: Say, by: Decider) -> None:
         say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
 
 
-def reject(services: Services, number: int, reason: str, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
+def reject(services: Container, number: int, reason: str, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, KeptTouch
 from clara.answering.privacy.identity_data import holds_numbers
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError, Fault, read_schema
 from clara.ingestion.decisions import Corrected, Decision, Holds, untouched
 from clara.ingestion.derivations import Moved, moved_bases
@@ -31,7 +31,7 @@ class ReviewCase:
     Reading raises StoreUnavailableError, DataError.
     """
 
-    def __init__(self, services: Services, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:
+    def __init__(self, services: Container, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:
         self.finding = finding
         self._services = services
         self.served = facts_of(services.knowledge.get().catalogue)

@@ -14,7 +14,7 @@ import structlog
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.operations.runs import BEAT_SECONDS, Heartbeat, HeldJob, PostgresRuns
-from clara.bootstrap import Services
+from clara.container import Container
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ log = structlog.get_logger()
 
 
 def recorded(
-    services: Services,
+    services: Container,
     job: str,
     arguments: str,
     work: Callable[[], Outcome],

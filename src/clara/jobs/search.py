@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from clara.bootstrap import Services
-from clara.bootstrap.policies import Policy
+from clara.container import Container
+from clara.container.policies import Policy
 from clara.json_lines import TEXT, BatchError, read_lines
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query, Retrieve, Status
@@ -31,7 +31,7 @@ class Asking:
     today: date | None = None
 
 
-def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
+def search(services: Container, text: str, asking: Asking) -> dict[str, Any]:
     """Give what one query finds, with texts and scores. Raises InvalidQueryError, UnknownCorpusError."""
     found = retriever_of(services, asking)(asked(services, text, asking))
     hits = [
@@ -60,7 +60,7 @@ def search(services: Services, text: str, asking: Asking) -> dict[str, Any]:
     }
 
 
-def search_batch(services: Services, source: Path, target: Path, asking: Asking, progress: Callable[[int, int], None]) -> int:
+def search_batch(services: Container, source: Path, target: Path, asking: Asking, progress: Callable[[int, int], None]) -> int:
     """Search every line of `source` ({"id","query"}) and write one line each to `target`.
 
     Raises BatchError before anything is searched, UnknownCorpusError.
@@ -79,7 +79,7 @@ def search_batch(services: Services, source: Path, target: Path, asking: Asking,
     return len(questions)
 
 
-def asked(services: Services, text: str, asking: Asking) -> Query:
+def asked(services: Container, text: str, asking: Asking) -> Query:
     """Ask as the conversation does: without what is no text, and in the language that it is written in."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
     language = services.tools.get().detector.detect(safe) if asking.corpus == CORPUS else None
@@ -87,7 +87,7 @@ def asked(services: Services, text: str, asking: Asking) -> Query:
     return replace(query, collections=asking.collections, filters=asking.filters, exact=asking.exact)
 
 
-def retriever_of(services: Services, asking: Asking) -> Retrieve:
+def retriever_of(services: Container, asking: Asking) -> Retrieve:
     """Give what searches the corpus, on the day that it is searched for. Raises UnknownCorpusError."""
     if asking.corpus == CORPUS:
         return (services.on(asking.today) if asking.today else services).retriever.get()

@@ -17,7 +17,7 @@ import structlog
 from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.operations.runs import Expected, PostgresRuns
 from clara.adapters.procrastinate.schedule import Due, InterruptedRunError, PeriodicWorker
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.settings import Settings, child_environment
 from clara.web.health import Part
 
@@ -62,7 +62,7 @@ def enabled(settings: Settings) -> tuple[Scheduled, ...]:
 
 
 @contextmanager
-def scheduling(services: Services) -> Iterator[None]:
+def scheduling(services: Container) -> Iterator[None]:
     """Run what is switched on while the block lasts; with nothing switched on there is no schedule at all."""
     worker = build_schedule(services, enabled(services.settings))
     if worker is None:
@@ -75,7 +75,7 @@ def scheduling(services: Services) -> Iterator[None]:
         worker.stop()
 
 
-def build_schedule(services: Services, chosen: Sequence[Scheduled]) -> PeriodicWorker | None:
+def build_schedule(services: Container, chosen: Sequence[Scheduled]) -> PeriodicWorker | None:
     """Build what runs the chosen jobs when they are due, each in a process of its own; None when none was chosen."""
     if not chosen:
         return None
@@ -133,7 +133,7 @@ def _end(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def probe_schedule(services: Services) -> Part:
+def probe_schedule(services: Container) -> Part:
     """Say of each job that is switched on when it last did its work, for the health page. Raises DatabaseUnavailableError.
 
     The first look after a job was switched on starts its clock, so a job that never runs is noticed too.

@@ -7,7 +7,7 @@ from http.client import HTTPConnection, HTTPException
 from threading import Event
 from types import FrameType
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.children import Child
 from clara.jobs.preparation import fill, running_services
 from clara.processes.web import require_free_port
@@ -36,7 +36,7 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: Callable[[],
     say("Stopped.")
 
 
-def _run_children(services: Services, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
+def _run_children(services: Container, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
     settings = services.settings
     environment = child_environment(
         OMP_NUM_THREADS="1",  # the embedder's threads spin, which starves a small instance

@@ -18,7 +18,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.logs import configure_logs
 from clara.processes.request_bounds import Bounds, WholeRequests
 from clara.processes.schedule import build_schedule, enabled
@@ -77,7 +77,7 @@ class WebProcess:
         _end_with(self.parent)
         configure_logs()
         sys.setswitchinterval(SWITCH_SECONDS)
-        services = Services(self.settings, self.database_url, outage=self.outage)
+        services = Container(self.settings, self.database_url, outage=self.outage)
         door = open_door(services)
         app = build_app(services, door)
         warn_of_spool(self.settings.spool)
@@ -87,7 +87,7 @@ class WebProcess:
         return WholeRequests(app, THREADS, Bounds(MAX_BODY_BYTES))
 
 
-def _start_inline(services: Services) -> list[Callable[[], None]]:
+def _start_inline(services: Container) -> list[Callable[[], None]]:
     """Start the worker here, when that is asked for; give what stops it."""
     if services.settings.clara_worker != "inline":
         return []
@@ -116,7 +116,7 @@ def _end_with(parent: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)  # it was killed before the kernel was asked
 
 
-def serve(services: Services) -> None:
+def serve(services: Container) -> None:
     """Serve until SIGTERM or SIGINT. Raises SettingsError when the port is taken; exits with 1 when it dies again and again."""
     settings = services.settings
     require_free_port(settings)

@@ -28,8 +28,8 @@ from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
-from clara.bootstrap import Services
 from clara.channels.twilio.codes import retryable_report
+from clara.container import Container
 from clara.data_files import DataError
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
@@ -49,7 +49,7 @@ from clara.web.app import Edge, create_app
 DESCRIPTION = "openapi.json"
 
 
-def build_admin(services: Services) -> AdminDesk:
+def build_admin(services: Container) -> AdminDesk:
     """Build what the addresses for operators call."""
     engine = services.engine.get()
     audit, runs = PostgresAudit(engine), PostgresRuns(engine)
@@ -81,7 +81,7 @@ def build_admin(services: Services) -> AdminDesk:
 class Decisions:
     """Decides findings as `clara review` does, in the words of the web layer."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Container) -> None:
         self._services = services
 
     def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
@@ -128,12 +128,12 @@ def _in_words_of_the_web() -> Iterator[None]:
         raise StoreUnavailableError(str(error)) from error
 
 
-def freshness(services: Services) -> Freshness:
+def freshness(services: Container) -> Freshness:
     """Judge how fresh what is served is. Raises StoreUnavailableError, DataError."""
     return freshness_of(PostgresStaleness(services.engine.get()).held(registered()))
 
 
-def schedule(services: Services) -> Sequence[Mapping[str, Any]]:
+def schedule(services: Container) -> Sequence[Mapping[str, Any]]:
     """Give what runs by itself: when, and whether it is late. Raises StoreUnavailableError."""
     with outages():
         rows = probe_schedule(services).rows
@@ -152,12 +152,12 @@ def registered() -> Mapping[str, RegisteredSource]:
 WORKER_SEEN_WITHIN_SECONDS = 10
 
 
-def build_app(services: Services, door: "Door | None" = None) -> Flask:
+def build_app(services: Container, door: "Door | None" = None) -> Flask:
     """Build the application on its adapters."""
     return create_app(build_edge(services, door or open_door(services)))
 
 
-def build_edge(services: Services, door: "Door") -> Edge:
+def build_edge(services: Container, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
     signed = None
@@ -199,7 +199,7 @@ class Door:
     drainer: Drainer
 
 
-def open_door(services: Services) -> Door:
+def open_door(services: Container) -> Door:
     """Build what takes messages in. The drainer is not started."""
     settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
     schedule = TurnScheduler().schedule
@@ -221,7 +221,7 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def _database(services: Services) -> str:
+def _database(services: Container) -> str:
     with translated(), services.engine.get().connect() as connection:
         held = connection.scalar(text("select sum(passages) from corpora"))
     if not held:
@@ -229,7 +229,7 @@ def _database(services: Services) -> str:
     return f"{held} passages"
 
 
-def _worker(services: Services) -> str:
+def _worker(services: Container) -> str:
     # Those of the schedule, which answer nobody, have numbers below zero.
     recent = """
         select count(*) from procrastinate_workers

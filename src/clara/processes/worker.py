@@ -15,7 +15,7 @@ from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, Reply, ReplyStatus
 from clara.answering.safety.danger import Alarm, Level
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.delivery.message import Case, Limit, Outgoing, Taken
 from clara.delivery.ports import (
     LostAnswerError,
@@ -61,7 +61,7 @@ class LocalSender:
         return ()
 
 
-def build_worker(services: Services, converse_with: Converse | None = None) -> Worker:
+def build_worker(services: Container, converse_with: Converse | None = None) -> Worker:
     """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
     settings, engine = services.settings, services.engine.get()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -89,7 +89,7 @@ def _kept(error: MetricsUnavailableError) -> None:
     log.warning("counters kept for later", error=str(error))
 
 
-def answer(services: Services, case: Case) -> Reply:
+def answer(services: Container, case: Case) -> Reply:
     """Answer a message, more carefully the more often it failed before. Raises StoreUnavailableError."""
     if case.limit is not None:
         return notice(services, case, case.limit)
@@ -116,14 +116,14 @@ def answer(services: Services, case: Case) -> Reply:
     return reply
 
 
-def _helped(services: Services, case: Case, language: str) -> Reply | None:
+def _helped(services: Container, case: Case, language: str) -> Reply | None:
     """Tell somebody in danger whom to call, even where nothing else will be answered."""
     guard = services.safe_tools.get().guard
     kinds = guard.danger.recognise(case.incoming.text or "")
     return guard.urgent(Alarm(Level.SURE, kinds), language) if kinds else None
 
 
-def notice(services: Services, case: Case, limit: Limit) -> Reply:
+def notice(services: Container, case: Case, limit: Limit) -> Reply:
     """Say that a message will not be answered, and what to do: it was over a limit."""
     tools = services.safe_tools.get()
     language = tools.detector.detect(case.incoming.text or "", case.previous_language)
@@ -136,7 +136,7 @@ def notice(services: Services, case: Case, limit: Limit) -> Reply:
     return Reply(text, ReplyStatus.LIMITED, language)
 
 
-def _tools(services: Services, case: Case) -> Tools:
+def _tools(services: Container, case: Case) -> Tools:
     if case.tries >= SET_ASIDE_AFTER:
         return services.safe_tools.get()
     first_try = case.tries == 0  # a message costs one share, however often its worker dies
@@ -146,7 +146,7 @@ def _tools(services: Services, case: Case) -> Tools:
     return services.tools.get()
 
 
-def build_sender(services: Services) -> Sender:
+def build_sender(services: Container) -> Sender:
     """Build the sender of the configured channel."""
     settings = services.settings
     if settings.clara_channel == "local":

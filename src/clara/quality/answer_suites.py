@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, Protocol, cast
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError, Fault
 from clara.quality import suites
 from clara.quality.answers import (
@@ -50,7 +50,7 @@ class Suite(Protocol):
     NAME: str
     GOALS: Mapping[str, float]
 
-    def judged(self, services: Services, split: str) -> list[Judged]:
+    def judged(self, services: Container, split: str) -> list[Judged]:
         """Run the cases of one split through real code. Raises DataError."""
         ...
 
@@ -101,7 +101,7 @@ def chosen_suites(names: Sequence[str]) -> dict[str, Suite]:
 
 
 def judge(
-    services: Services, names: Sequence[str], split: str, say: Say, progress: Progress, *, live: bool = True
+    services: Container, names: Sequence[str], split: str, say: Say, progress: Progress, *, live: bool = True
 ) -> JudgedAnswers:
     """Run suites and compare them with goals and the record. Raises DataError when a suite cannot run or has no case.
 
@@ -149,7 +149,7 @@ def _sides(parts: Iterable[Part]) -> dict[str, bool]:
     return {f"{part.suite} {part.split} {case.group} {case.id}": case.passed for part in parts for case in part.judged}
 
 
-def judge_part(services: Services, suite: Suite, split: str) -> Part:
+def judge_part(services: Container, suite: Suite, split: str) -> Part:
     """Run one suite on one split. Raises DataError when it judges nothing, or a case twice."""
     started = perf_counter()
     cases = suite.judged(services, split)

@@ -17,9 +17,9 @@ from clara.answering.safety.danger import Kind
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
-from clara.bootstrap import Services
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.writing import grounded_writer
+from clara.container import Container
+from clara.container.lazily import Lazily
+from clara.container.writing import grounded_writer
 from clara.data_files import DataError, Fault
 from clara.json_lines import FLAG, TEXT, TEXTS, BatchError, Field, Fields, one_of, optional, or_null, read_lines, strangers
 from clara.knowledge.passages import CORPUS
@@ -76,7 +76,7 @@ Case = Mapping[str, Any]
 class Stage:
     """What judges share: the services, and the writer around a hostile model, built once."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Container) -> None:
         self.services = services
         self.passages = services.knowledge.get().passages
         self.writer = Lazily(self._build_writer)
@@ -279,7 +279,7 @@ Progress = Callable[[int, int], None]
 OTHERS: Final = ""
 
 
-def judge_own(services: Services, name: str, source: Path, say: Say, progress: Progress) -> JudgedAnswers:
+def judge_own(services: Container, name: str, source: Path, say: Say, progress: Progress) -> JudgedAnswers:
     """Judge every case of a file by one suite, and say which fields nobody reads.
 
     Raises DataError for an unknown suite and a file without a case, BatchError naming every bad line.

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Final
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.gate import Shortfall
 from clara.retrieval.embedders import RememberingEmbedder, read_vectors
 from clara.retrieval.ports import Embedder, Role
@@ -58,7 +58,7 @@ class OnceEmbedder:
 class QuestionVectors:
     """Two ways to ask the same services: with the vectors of the release, and with those of this machine."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Container) -> None:
         self._services = services
         known = read_vectors(resources() / FILE, services.embedder.get().model)
         self._missing = OnceEmbedder(services.embedder.get())
@@ -76,7 +76,7 @@ class QuestionVectors:
         return self._missing.texts
 
     @cached_property
-    def live(self) -> Services:
+    def live(self) -> Container:
         """Give the services that embed with this machine; what `carried` asked is embedded now, all at once."""
         engine = OnceEmbedder(self._services.embedder.get())
         engine.embed(self._asked.texts, "query")

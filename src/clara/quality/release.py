@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
 from clara.quality.dataset import SPLITS, Known, Question, read_questions
@@ -61,7 +61,7 @@ class Evaluated:
         return json.dumps(as_rows(self.outcomes), ensure_ascii=False, indent=1)
 
 
-def read_evaluation(services: Services, file: Path | None = None) -> list[Question]:
+def read_evaluation(services: Container, file: Path | None = None) -> list[Question]:
     """Read the questions, checked against the catalogue. Raises DataError."""
     catalogue = services.knowledge.get().catalogue
     known = Known(
@@ -73,7 +73,7 @@ def read_evaluation(services: Services, file: Path | None = None) -> list[Questi
     return read_questions(file or folder / "clara" / "queries.jsonl", folder / "schema" / "query.schema.json", known)
 
 
-def evaluate(services: Services, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def evaluate(services: Container, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
     """Run the questions through the chain or one tier and compare with gate and baseline. Raises DataError.
 
     The services are asked as they are: `gated` gives them the vectors of the release, and asks once more without.
@@ -100,7 +100,7 @@ def evaluate(services: Services, choice: Choice, baseline: Path | None, say: Say
     return Evaluated(tuple(outcomes), tuple(missed), applies or before is not None)
 
 
-def gated(services: Services, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def gated(services: Container, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
     """Judge by the vectors that the release carries, alike on every processor; then ask once more with this machine's own.
 
     A second run that decides more than a few questions otherwise falls short. Raises DataError.
@@ -146,11 +146,11 @@ def write_run(folder: Path, tier: str, outcomes: Sequence[Outcome]) -> None:
     (folder / f"{tier}.trec").write_text(as_trec(outcomes, tier), "utf-8")
 
 
-def _retriever(services: Services, tier: str) -> Retrieve:
+def _retriever(services: Container, tier: str) -> Retrieve:
     return services.retriever.get() if tier == CHAIN else services.tier(tier)
 
 
-def asking(services: Services) -> Callable[[Question], Query]:
+def asking(services: Container) -> Callable[[Question], Query]:
     """Ask as the conversation does: in the language that the text is written in."""
     detector = services.tools.get().detector
     return lambda question: Query(question.query, CORPUS, detector.detect(question.query), LIMIT)

@@ -14,7 +14,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.preparation import running_services
 from clara.knowledge.keyword_tier import KEYWORD, keyword
 from clara.knowledge.passages import CORPUS
@@ -55,7 +55,7 @@ class Noting:
         return dict(zip(self._names, self.rows[-1], strict=True))
 
 
-def measure(services: Services, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
+def measure(services: Container, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
     """Give the features of each question's hits, one row a question, and whether it is in scope."""
     judge = Noting(FEATURES[tier])
     knowledge = services.knowledge.get()

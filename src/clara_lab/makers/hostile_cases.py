@@ -14,7 +14,7 @@ import click
 
 from clara.adapters.models.scripted import Manner
 from clara.answering.texts import LANGUAGES
-from clara.bootstrap import read_knowledge
+from clara.container import read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 

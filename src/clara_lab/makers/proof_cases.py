@@ -14,7 +14,7 @@ from typing import Any, Final
 import click
 
 from clara.answering.texts import LANGUAGES
-from clara.bootstrap import Knowledge, read_knowledge
+from clara.container import Knowledge, read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 from clara_lab.makers.mutating import Mutating, Surroundings

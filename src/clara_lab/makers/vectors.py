@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import STEP
 from clara.jobs.preparation import ensure_corpus, running_services
 from clara.knowledge.law.markdown import read_markdown
@@ -38,7 +38,7 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
             ensure_corpus(served, click.echo)
             _write_questions(served)
         return
-    services = Services(load_settings(), None)
+    services = Container(load_settings(), None)
     data = resources() / "data"
     if norms is None:
         texts = [passage.indexed_text for passage in services.knowledge.get().passages]
@@ -51,7 +51,7 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
         _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder.get())
 
 
-def _write_questions(services: Services) -> None:
+def _write_questions(services: Container) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
     vectors = QuestionVectors(services)
     evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)

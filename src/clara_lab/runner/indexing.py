@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from clara.adapters.postgres.corpus.passages import alone_with
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
@@ -41,7 +41,7 @@ class Indexed:
     unenriched: Mapping[str, str] = field(default_factory=dict)
 
 
-def profile_of(services: Services, plan: Plan) -> Profile:
+def profile_of(services: Container, plan: Plan) -> Profile:
     """Give the weights of a strategy. Raises ProfileError.
 
     SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
@@ -58,7 +58,7 @@ def profile_of(services: Services, plan: Plan) -> Profile:
 
 
 def index(
-    services: Services, plan: Plan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
+    services: Container, plan: Plan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
 ) -> Indexed:
     """Enrich, embed and store the documents, each as one passage, in one transaction.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.logs import configure_logs
 from clara.retrieval.hybrid import hybrid
@@ -38,7 +38,7 @@ class OwnPeer:
     def __init__(self, setting: PeerSetting) -> None:
         configure_logs()  # what happens goes to standard error, which is kept
         plan = planned({**setting.options, "RETRIEVAL_STRATEGY": setting.way}, whole=False)
-        self._services = Services(Settings(), setting.url)
+        self._services = Container(Settings(), setting.url)
         self._services.migrate()
         self._profile = profile_of(self._services, plan)
         self._embedder = _Given(setting.dimensions)

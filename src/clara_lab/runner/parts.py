@@ -10,7 +10,7 @@ from clara.adapters.models.batches import Patience
 from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
 from clara.adapters.models.gemini.embedder import GeminiEmbedder
 from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
 from clara_lab.bench.enriching import by_extract, by_model
@@ -44,7 +44,7 @@ class Parts:
 
 
 @contextmanager
-def parts_of(services: Services, plan: Plan, log: EventLog, folder: Path) -> Iterator[Parts]:
+def parts_of(services: Container, plan: Plan, log: EventLog, folder: Path) -> Iterator[Parts]:
     """Build what a plan names, and close it at the end; every request becomes an event of the log.
 
     `folder` keeps the sentences that a model wrote. Raises EmbedderUnavailableError and ChatUnavailableError when a served
@@ -68,7 +68,7 @@ def parts_of(services: Services, plan: Plan, log: EventLog, folder: Path) -> Ite
 
 
 class _Builder:
-    def __init__(self, services: Services, plan: Plan, log: EventLog, closing: ExitStack) -> None:
+    def __init__(self, services: Container, plan: Plan, log: EventLog, closing: ExitStack) -> None:
         self._services, self._plan, self._closing = services, plan, closing
         limits = Limits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
 
@@ -121,7 +121,7 @@ class _Builder:
         return transport
 
 
-def _situating(services: Services, plan: Plan, chat: ChatModel | None, folder: Path) -> Situating:
+def _situating(services: Container, plan: Plan, chat: ChatModel | None, folder: Path) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
         return Situating(f"extractive-{tokens}", by_extract(services.token_counter.get(), tokens), 1)

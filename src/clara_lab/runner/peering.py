@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
 from clara_lab.bench.dataset import BenchData
@@ -62,7 +62,7 @@ class Manner:
     seconds: float = SECONDS
 
 
-def compare_peers(services: Services, plan: Plan, manner: Manner, say: Say, progress: Progress) -> Table:
+def compare_peers(services: Container, plan: Plan, manner: Manner, say: Say, progress: Progress) -> Table:
     """Search with every contender, each in a process and a database of its own, and write the table in three formats.
 
     What is not installed, fails or takes too long is a row that says so. Raises BenchDataError, UnknownPeerError,
@@ -89,7 +89,7 @@ def compare_peers(services: Services, plan: Plan, manner: Manner, say: Say, prog
     return table
 
 
-def _embedded(services: Services, plan: Plan, data: BenchData, folder: Path, progress: Progress) -> Work:
+def _embedded(services: Container, plan: Plan, data: BenchData, folder: Path, progress: Progress) -> Work:
     """Embed documents and questions once for all; what was embedded before, by any run, is remembered."""
     bare = plan.model_copy(
         update={
@@ -124,7 +124,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role, progress: Pro
     return made
 
 
-def _outcome(services: Services, plan: Plan, contender: Contender, work: Work, bounds: Bounds) -> Outcome:
+def _outcome(services: Container, plan: Plan, contender: Contender, work: Work, bounds: Bounds) -> Outcome:
     dictionary = DICTIONARIES.get(plan.retrieval_bm25_language, "simple")
     with borrowed_database(str(services.database_url), f"{DATABASE}{uuid4().hex}") as url:
         dimensions = work.document_vectors.shape[1]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Final
 
-from clara.bootstrap import Services
-from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.container import Container
+from clara.container.policies import Policy, by_policy, subject_of
 from clara.retrieval.hybrid import hybrid
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Query, Retrieve, Status
@@ -104,7 +104,7 @@ def pre_embedded(
 
 
 def asker(
-    services: Services, plan: Plan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
+    services: Container, plan: Plan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
 ) -> Asker:
     """Build the search of a run: the strategy's weights, and its policy around it."""
     search = hybrid(embedder, services.gather(indexed.profile, embedder), None)

@@ -17,7 +17,7 @@ from uuid import uuid4
 import click
 from twilio.request_validator import RequestValidator
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.children import Child
 from clara.jobs.preparation import fill, running_services
 from clara.knowledge.passages import CORPUS
@@ -44,7 +44,7 @@ def main() -> None:
         _cold_start(services)
 
 
-def _retrieval(services: Services) -> None:
+def _retrieval(services: Container) -> None:
     embedder, index, retrieve = services.embedder.get(), services.index(), services.retriever.get()
     vectors = {question: embedder.embed([question], "query")[0] for question in QUESTIONS}
     for question in QUESTIONS:
@@ -64,12 +64,12 @@ def _retrieval(services: Services) -> None:
     _say("retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.25 x")
 
 
-def _ingestion(services: Services) -> None:
+def _ingestion(services: Container) -> None:
     spent = [_milliseconds(lambda: fill(services, lambda _said: None)) for _ in range(5)]
     _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
 
 
-def _processes(services: Services) -> None:
+def _processes(services: Container) -> None:
     with _serving(services) as (web, worker):
         acknowledged = [_milliseconds(_poster(number)) for number in range(POSTS)]
         until_answered = monotonic() + 60
@@ -83,7 +83,7 @@ def _processes(services: Services) -> None:
         _say("peak memory, worker (VmHWM)", f"{sum(map(_peak_megabytes, worker)):.0f} MB", "<= 220 MB")
 
 
-def _cold_start(services: Services) -> None:
+def _cold_start(services: Container) -> None:
     command = [sys.executable, "-m", "clara", "ask", QUESTIONS[0]]
     environment = child_environment(RAG_DB_URL=str(services.database_url))
     spent = [
@@ -94,7 +94,7 @@ def _cold_start(services: Services) -> None:
 
 
 @contextmanager
-def _serving(services: Services) -> Iterator[tuple[list[int], list[int]]]:
+def _serving(services: Container) -> Iterator[tuple[list[int], list[int]]]:
     """Run web and worker as in production; give their process ids."""
     environment = child_environment(
         RAG_DB_URL=str(services.database_url),
@@ -147,7 +147,7 @@ def _poster(number: int) -> Callable[[], None]:
     return post
 
 
-def _left(services: Services) -> int:
+def _left(services: Container) -> int:
     with services.engine.get().connect() as connection:
         unanswered = "select count(*) from inbox i where not exists (select from outbox o where o.inbox_id = i.id)"
         return int(connection.exec_driver_sql(unanswered).scalar() or 0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from clara.adapters.postgres.corpus.index import space_id
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import drop, recall
 from clara.knowledge.passages import CORPUS
@@ -38,7 +38,7 @@ THREADS, CALLS = 8, 10_000
 COLUMNS = "corpus, id, collection, document_id, section, heading, text, indexed_text, language, territory, digest, metadata"
 
 
-def measure(services: Services, questions: Sequence[str], say: Say) -> None:
+def measure(services: Container, questions: Sequence[str], say: Say) -> None:
     """Measure what depends on size, what a cache saves, what ingestion adds to embedding, and what threads do."""
     for size in SIZES:
         with _corpus(services, size) as name:
@@ -48,7 +48,7 @@ def measure(services: Services, questions: Sequence[str], say: Say) -> None:
     _threads(services, questions, say)
 
 
-def _searches(services: Services, name: str, questions: Sequence[str], say: Say) -> None:
+def _searches(services: Container, name: str, questions: Sequence[str], say: Say) -> None:
     embedder = services.embedder.get()
     vectors = {question: embedder.embed([question], "query")[0] for question in questions}
     legs = {
@@ -83,7 +83,7 @@ def _searches(services: Services, name: str, questions: Sequence[str], say: Say)
     say(f"{size}: HNSW recall@10", f"{found.at_10:.3f}", ">= .99")
 
 
-def _ingestion(services: Services, say: Say) -> None:
+def _ingestion(services: Container, say: Say) -> None:
     """Compare embedding alone with embedding and storing the same number of texts of the same length."""
     passages_of_clara = services.knowledge.get().passages[: 2 * INGESTED]
     # A word of its own for each, so that no memory of an earlier run helps.
@@ -99,8 +99,8 @@ def _ingestion(services: Services, say: Say) -> None:
     say("ingestion's throughput / the embedder's", f"{alone / both / texts:.2f} x", ">= .9 x")
 
 
-def _caches(services: Services, questions: Sequence[str], say: Say) -> None:
-    caching = Services(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+def _caches(services: Container, questions: Sequence[str], say: Say) -> None:
+    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
     try:
         retrieve, embedder = caching.retriever.get(), caching.embedder.get()
         for question in questions:
@@ -117,8 +117,8 @@ def _caches(services: Services, questions: Sequence[str], say: Say) -> None:
         say("semantic cache hit beside the embedding, p50", f"{statistics.median(semantic):.2f} ms", "<= 2 ms")
 
 
-def _threads(services: Services, questions: Sequence[str], say: Say) -> None:
-    caching = Services(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+def _threads(services: Container, questions: Sequence[str], say: Say) -> None:
+    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
     built: set[int] = set()
     failures: list[str] = []
 
@@ -142,7 +142,7 @@ def _threads(services: Services, questions: Sequence[str], say: Say) -> None:
 
 
 @contextmanager
-def _corpus(services: Services, size: int) -> Iterator[str]:
+def _corpus(services: Container, size: int) -> Iterator[str]:
     """Store a corpus of made-up passages, and drop it at the end."""
     name = f"bench-{size}"
     click.echo(f"storing {size} passages ...", err=True)
@@ -166,7 +166,7 @@ def _corpus(services: Services, size: int) -> Iterator[str]:
         drop(services, name)
 
 
-def _fill(services: Services, connection: Connection, name: str, size: int) -> None:
+def _fill(services: Container, connection: Connection, name: str, size: int) -> None:
     embedder = services.embedder.get()
     passages = services.knowledge.get().passages
     words = " ".join(passage.indexed_text for passage in passages).split()

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from clara.answering.journey import converse
 from clara.answering.message import Message, ReplyStatus
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.jobs.preparation import running_services
 from clara.logs import configure_logs
 from clara.settings import Settings, load_settings
@@ -101,7 +101,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _endure(services: Services, name: str, fault: ModelFault) -> Endured:
+def _endure(services: Container, name: str, fault: ModelFault) -> Endured:
     with _served(services) as (server, failing), ThreadPoolExecutor(ASKING_AT_ONCE) as people:
         _converse(failing, QUESTIONS[0])  # what is built once is not part of an answer
         server.requests.clear()
@@ -123,7 +123,7 @@ def _endure(services: Services, name: str, fault: ModelFault) -> Endured:
     return Endured(name, waited, unanswered, drafts, seconds, answered, reasons, requests, healed)
 
 
-def _model_of(services: Services) -> TextModel:
+def _model_of(services: Container) -> TextModel:
     model = services.text_model.get()
     if model is None:
         raise TypeError
@@ -131,19 +131,19 @@ def _model_of(services: Services) -> TextModel:
 
 
 @contextmanager
-def _served(services: Services) -> Iterator[tuple[ModelStandIn, Services]]:
+def _served(services: Container) -> Iterator[tuple[ModelStandIn, Container]]:
     """Serve a Gemini, and open services of their own on it."""
     server = ModelStandIn().serve()
     chosen = {"rag_writer": "gemini", "gemini_api_key": SecretStr("any"), "gemini_base_url": server.url}
     settings: Settings = services.settings.model_copy(update={**chosen, "gemini_calls_per_day": 10**9})
-    failing = Services(settings, services.database_url)
+    failing = Container(settings, services.database_url)
     failing.knowledge, failing.embedder, failing.texts = services.knowledge, services.embedder, services.texts
     yield server, failing
     failing.close()
     server.close()
 
 
-def _converse(services: Services, question: str) -> tuple[bool, float]:
+def _converse(services: Container, question: str) -> tuple[bool, float]:
     started = perf_counter()
     reply = converse(Message(question), services.tools.get())
     return reply.status is ReplyStatus.ANSWERED and bool(reply.citations), perf_counter() - started

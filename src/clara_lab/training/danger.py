@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clara.answering.safety.danger import read_said
 from clara.answering.texts import LANGUAGES
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words
@@ -71,7 +71,7 @@ def _typed_at_random() -> Iterator[Example]:
 @click.option("--validate", is_flag=True, help="Judge by models that did not see a scenario, or a language, as well.")
 def main(*, validate: bool) -> None:
     """Train on data/ and write data/danger/model.npz."""
-    services = Services(load_settings(), None)
+    services = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
     embedder = services.embedder.get()

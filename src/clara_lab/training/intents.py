@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.knowledge.catalogue import examples_of, read_catalogue
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion, digest_of
 from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT, grams, weighed, write_intent
@@ -145,7 +145,7 @@ def train(examples: Sequence[TypicalQuestion], vectors: Floats, embedder: str) -
 
 def main() -> None:
     """Train on data/ and write data/intent.npz."""
-    services = Services(load_settings(), None)
+    services = Container(load_settings(), None)
     examples = examples_of(read_catalogue(resources() / "data", with_questions=True))
     embedder = services.embedder.get()
     vectors = embedded([example.text for example in examples], embedder, services.settings.home / "typical-questions.npz")

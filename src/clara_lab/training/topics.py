@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from clara.answering.safety.scope import HELD, PUBLIC
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError, read_document, read_schema
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
@@ -49,7 +49,7 @@ def labelled(
 
 def main() -> None:
     """Train on data/ and write data/scope/topics.npz."""
-    services = Services(load_settings(), None)
+    services = Container(load_settings(), None)
     data = resources() / "data"
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
     embedder = services.embedder.get()

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from clara.answering.privacy.wishes import Wish
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
 from clara_lab.training.classifier import features_of, train
@@ -33,7 +33,7 @@ def examples_of(folder: Path) -> list[Example]:
 
 def main() -> None:
     """Train on data/ and write data/rights/model.npz."""
-    services = Services(load_settings(), None)
+    services = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
     embedder = services.embedder.get()

@@ -234,11 +234,11 @@ def test_without_the_extra(missing: str, said: str) -> None:
 import sys
 from pathlib import Path
 sys.modules[{missing!r}] = None  # as if it were not installed
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.ingestion.programs import UnreadableProgramsError
 from clara.settings import Settings
 try:
-    Services(Settings(), None).program_reader().read(Path({str(CODE)!r}), ["go"], lambda _done, _total: None)
+    Container(Settings(), None).program_reader().read(Path({str(CODE)!r}), ["go"], lambda _done, _total: None)
 except UnreadableProgramsError as error:
     print(error)
 """

@@ -9,7 +9,7 @@ import pytest
 
 from clara.adapters.models.batches import Patience
 from clara.adapters.models.guards import Outcome, ProviderUnavailableError
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
@@ -107,7 +107,7 @@ def test_waits_and_refusals_are_understood(server: ModelStandIn) -> None:
 def test_a_setting_chooses_it(server: ModelStandIn) -> None:
     """With the setting, corpora are embedded through the ended SDK, into the same vector space."""
     settings = Settings(gemini_embedding_sdk="legacy", gemini_api_key=KEY, gemini_base_url=server.url)
-    services = Services(settings, None)
+    services = Container(settings, None)
     made = services.embedders.filling(services.embedders.model_of("gemini"))
     assert (type(made).__name__, made.model) == ("LegacyEmbedder", f"{MODEL}-768")
     assert any(made.embed(["hola"], "passage")[0])

@@ -31,7 +31,7 @@ class Parts:
 
 
 def parts_on(data: Path, catalogue: Catalogue, detector: LanguageDetector) -> Parts:
-    """Build what reviews drafts, as bootstrap does."""
+    """Build what reviews drafts, as the container does."""
     prompts, reader = read_prompts(data), Reader(read_lexicons(data))
     gates = Gates(read_sensitive(data), f"{prompts.instruction}\n{prompts.rewrite}")
     prover = Prover(reader, Subjects(catalogue, read_bodies(data)))

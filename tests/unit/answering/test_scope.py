@@ -9,8 +9,8 @@ from clara.answering.message import Message, Reply, ReplyStatus, Turn
 from clara.answering.safety.abuse import Kind
 from clara.answering.safety.scope import ANSWERS, PUBLIC, Scope
 from clara.answering.texts import LANGUAGES, read_texts
-from clara.bootstrap import Services
-from clara.bootstrap.scoping import build_scope
+from clara.container import Container
+from clara.container.scoping import build_scope
 from clara.knowledge.catalogue import read_catalogue
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.passage import Found, Status
@@ -22,7 +22,7 @@ from clara_lab.training.topics import labelled, read_kinds
 @pytest.fixture(scope="module")
 def scope() -> Scope:
     """The real phrases, and the real model."""
-    return build_scope(Services(Settings(), None).embedder.get)
+    return build_scope(Container(Settings(), None).embedder.get)
 
 
 def say(language: str, name: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from clara.bootstrap import Services
 from clara.cli import cli
+from clara.container import Container
 from clara.jobs.questions import ask_batch
 from clara.json_lines import BatchError
 from clara.settings import Settings
@@ -17,12 +17,12 @@ DAY = date(2026, 11, 23)
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database: keywords answer."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database: keywords answer."""
+    return Container(Settings(rag_enabled=False), None)
 
 
-def run(services: Services, tmp_path: Path, lines: list[dict[str, object]], day: date = DAY) -> list[dict[str, object]]:
+def run(services: Container, tmp_path: Path, lines: list[dict[str, object]], day: date = DAY) -> list[dict[str, object]]:
     """Answer these lines, and give the rows."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
@@ -30,7 +30,7 @@ def run(services: Services, tmp_path: Path, lines: list[dict[str, object]], day:
     return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
 
 
-def test_a_row(services: Services, tmp_path: Path) -> None:
+def test_a_row(services: Container, tmp_path: Path) -> None:
     """A row has the reply as a person gets it, and what is to be measured."""
     [row] = run(services, tmp_path, [{"id": "a", "query": "¿Cuánto cuesta el TIE?", "expected_procedures": ["tie"]}])
     assert list(row) == [
@@ -51,25 +51,25 @@ def test_a_row(services: Services, tmp_path: Path) -> None:
         ("¿cuánto cuesta el TIE?", None),
     ],
 )
-def test_acts(services: Services, tmp_path: Path, query: str, act: str | None) -> None:
+def test_acts(services: Container, tmp_path: Path, query: str, act: str | None) -> None:
     """What was done or asked about beside an answer is named."""
     [row] = run(services, tmp_path, [{"id": "a", "query": query}])
     assert row["act"] == act
 
 
-def test_danger_first_first(services: Services, tmp_path: Path) -> None:
+def test_danger_first_first(services: Container, tmp_path: Path) -> None:
     """The kinds of danger are told, the first first."""
     [row] = run(services, tmp_path, [{"id": "a", "query": "quiero morir"}])
     assert (row["status"], row["danger"]) == ("urgent", ["suicide"])
 
 
-def test_offers_are_procedures(services: Services, tmp_path: Path) -> None:
+def test_offers_are_procedures(services: Container, tmp_path: Path) -> None:
     """What a menu offers is told as procedures."""
     [row] = run(services, tmp_path, [{"id": "a", "query": "menú"}])
     assert {"imv", "tie"} <= set(row["offers"])
 
 
-def test_turns_are_what_was_said_before(services: Services, tmp_path: Path) -> None:
+def test_turns_are_what_was_said_before(services: Container, tmp_path: Path) -> None:
     """A question hangs on the messages before it, and on those of its own line only."""
     rows = run(
         services,
@@ -86,7 +86,7 @@ class StoppedError(Exception):
     """A run ends in the middle, as when it is interrupted."""
 
 
-def test_a_stopped_run_goes_on(services: Services, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on(services: Container, tmp_path: Path) -> None:
     """What was answered before a stop is not asked again, half a line is, and nothing stands in the target before the end."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("".join(f'{{"id": "{number}", "query": "el NIE"}}\n' for number in range(6)), "utf-8")
@@ -107,7 +107,7 @@ def test_a_stopped_run_goes_on(services: Services, tmp_path: Path) -> None:
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_other_questions_or_another_day_begin_anew(services: Services, tmp_path: Path) -> None:
+def test_other_questions_or_another_day_begin_anew(services: Container, tmp_path: Path) -> None:
     """What a stopped run left is not taken for answers to other questions, or of another day."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
 
@@ -122,7 +122,7 @@ def test_other_questions_or_another_day_begin_anew(services: Services, tmp_path:
     assert len(list(tmp_path.glob("*.part"))) == 3
 
 
-def test_faults_leave_nothing_behind(services: Services, tmp_path: Path) -> None:
+def test_faults_leave_nothing_behind(services: Container, tmp_path: Path) -> None:
     """A bad line, or a folder that is not there, ends the run before anything is asked or written."""
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "a", "query": "el NIE"}\n\n', "utf-8")

@@ -1,6 +1,6 @@
 """The suite of whole answers demands only what may be said."""
 
-from clara.bootstrap.knowledge import read_knowledge
+from clara.container.knowledge import read_knowledge
 from clara.quality.suites.end_to_end import unanswerable
 from clara.quality.suites.journeys import cases_of
 

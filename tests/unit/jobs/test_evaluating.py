@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from unit_builders import passage_of
 
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.data_files import DataError
 from clara.quality.dataset import Question
 from clara.quality.gate import Shortfall, read_gate
@@ -24,13 +24,13 @@ from clara.settings import Settings, resources
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database."""
+    return Container(Settings(rag_enabled=False), None)
 
 
 @pytest.fixture(scope="module")
-def questions(services: Services) -> dict[str, Question]:
+def questions(services: Container) -> dict[str, Question]:
     """The real questions by their text."""
     return {question.query: question for question in read_evaluation(services)}
 
@@ -56,7 +56,7 @@ def oracle(questions: dict[str, Question]) -> Retrieve:
 
 
 @pytest.fixture
-def asking(services: Services) -> Callable[..., tuple[Evaluated, str]]:
+def asking(services: Container) -> Callable[..., tuple[Evaluated, str]]:
     """Evaluate a retriever, and give what came of it and what was said."""
 
     def ask(choice: Choice, retrieve: Retrieve, baseline: Path | None = None) -> tuple[Evaluated, str]:
@@ -109,7 +109,7 @@ def test_no_gate_for_a_category(asking: Asking) -> None:
     assert (done.gated, done.shortfalls, verdict(done)) == (False, (), "\nno gate applies")
 
 
-def test_one_tier(services: Services) -> None:
+def test_one_tier(services: Container) -> None:
     """A tier is asked alone, and the chain's gate is not for it; the directory is no evidence for anything."""
     done = evaluate(services, Choice("directory_fallback", "dev", "plazos"), None, lambda _: None, lambda _done, _total: None)
     assert {(outcome.tier, outcome.answered) for outcome in done.outcomes} == {("directory_fallback", False)}
@@ -130,7 +130,7 @@ class Romanian:
         return "ro"
 
 
-def test_asked_as_in_a_conversation(services: Services) -> None:
+def test_asked_as_in_a_conversation(services: Container) -> None:
     """Questions are asked in the language that the detector takes them to be in, not in the one the file tells."""
     seen: list[Query] = []
 
@@ -138,7 +138,7 @@ def test_asked_as_in_a_conversation(services: Services) -> None:
         seen.append(query)
         return refuse(query)
 
-    others = Services(Settings(rag_enabled=False), None)
+    others = Container(Settings(rag_enabled=False), None)
     others.knowledge = services.knowledge
     others.tools = Lazily(lambda: replace(services.tools.get(), detector=Romanian()))
     others.retriever = Lazily(lambda: listen)
@@ -146,7 +146,7 @@ def test_asked_as_in_a_conversation(services: Services) -> None:
     assert seen == [Query(outcome.question.query, "clara", "ro", 20) for outcome in done.outcomes]
 
 
-def test_questions_of_another_file(services: Services, tmp_path: Path) -> None:
+def test_questions_of_another_file(services: Container, tmp_path: Path) -> None:
     """Another file of questions is held to the same rules."""
     file = tmp_path / "other.jsonl"
     file.write_text("hola\n", "utf-8")

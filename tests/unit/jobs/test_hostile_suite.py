@@ -10,7 +10,7 @@ import pytest
 from clara.answering.message import Citation
 from clara.answering.texts import LANGUAGES
 from clara.answering.writing.frame import Written
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.suites.hostile import faults_of, judge
 from clara.settings import Settings, resources
 from clara_lab.makers.hostile_cases import cases
@@ -59,7 +59,7 @@ def test_the_judge_sees(real: Any, text: str, fault: str) -> None:
 
 def test_a_part_of_the_suite_passes(stored: list[dict[str, Any]]) -> None:
     """Every seventh case of the development half passes on the real writer, proof and gates."""
-    services = Services(Settings(), None)
+    services = Container(Settings(), None)
     try:
         results = judge(services, [case for case in stored if case["split"] == "dev"][::7])
     finally:

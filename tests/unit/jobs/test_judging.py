@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from clara.bootstrap import Services
 from clara.cli import cli
+from clara.container import Container
 from clara.data_files import DataError
 from clara.quality.answer_suites import answers_verdict, chosen_suites, judge, judge_part, suites_found, write_answers
 from clara.quality.answers import Judged
@@ -25,15 +25,15 @@ class Invented:
         self.GOALS: Mapping[str, float] = {"group": 1.0}
         self.cases = list(cases)
 
-    def judged(self, services: Services, split: str) -> list[Judged]:
+    def judged(self, services: Container, split: str) -> list[Judged]:
         """Give the cases."""
         return self.cases
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database."""
+    return Container(Settings(rag_enabled=False), None)
 
 
 def test_the_suites_are_found_by_what_they_have() -> None:
@@ -50,7 +50,7 @@ def test_an_unknown_suite_is_an_error() -> None:
         chosen_suites(["masking", "nonsense"])
 
 
-def test_a_suite_that_judges_nothing_or_twice_is_an_error(services: Services) -> None:
+def test_a_suite_that_judges_nothing_or_twice_is_an_error(services: Container) -> None:
     """No case, or the same case twice in a group, ends the evaluation."""
     with pytest.raises(DataError, match="judged no case"):
         judge_part(services, Invented(), "dev")
@@ -60,7 +60,7 @@ def test_a_suite_that_judges_nothing_or_twice_is_an_error(services: Services) ->
     assert judge_part(services, Invented(once), "dev").shares() == {"group": (1, 1)}
 
 
-def test_a_run_tells_its_figures_and_writes_every_case(services: Services, tmp_path: Path) -> None:
+def test_a_run_tells_its_figures_and_writes_every_case(services: Container, tmp_path: Path) -> None:
     """The real masking suite runs on both halves, passes its gate, and leaves one row a case."""
     told: list[str] = []
     steps: list[tuple[int, int]] = []

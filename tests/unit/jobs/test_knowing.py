@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from unit_builders import fact_of, procedure_of
 
-from clara.bootstrap import Knowledge
+from clara.container import Knowledge
 from clara.jobs.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from clara.bootstrap import Services
 from clara.cli import cli
+from clara.container import Container
 from clara.data_files import DataError
 from clara.json_lines import BatchError
 from clara.quality.own_suites import SUITES, judge_own
@@ -17,12 +17,12 @@ TIE = {"query": "¿cuánto cuesta el TIE?", "expected_procedures": ["tie"], "mus
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database: keywords answer."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database: keywords answer."""
+    return Container(Settings(rag_enabled=False), None)
 
 
-def judged(services: Services, tmp_path: Path, name: str, *cases: dict[str, object]) -> dict[str, bool]:
+def judged(services: Container, tmp_path: Path, name: str, *cases: dict[str, object]) -> dict[str, bool]:
     """Judge cases, and give what passed by group."""
     source = tmp_path / "cases.jsonl"
     rows = [{"id": str(number), "language": "es", **case} for number, case in enumerate(cases)]
@@ -98,18 +98,18 @@ def judged(services: Services, tmp_path: Path, name: str, *cases: dict[str, obje
     ],
 )
 def test_what_is_right(
-    services: Services, tmp_path: Path, name: str, case: dict[str, object], expected: dict[str, bool]
+    services: Container, tmp_path: Path, name: str, case: dict[str, object], expected: dict[str, bool]
 ) -> None:
     """A case passes where Clara does what it asks, and fails where she does not."""
     assert expected.items() <= judged(services, tmp_path, name, case).items()
 
 
-def test_a_figure_is_the_same_however_it_is_written(services: Services, tmp_path: Path) -> None:
+def test_a_figure_is_the_same_however_it_is_written(services: Container, tmp_path: Path) -> None:
     """A decimal point, and no blank, find what the reply writes with a comma."""
     assert judged(services, tmp_path, "questions", {**TIE, "must_contain": ["16.08"]})["figures"]
 
 
-def test_unknown_fields_are_said(services: Services, tmp_path: Path) -> None:
+def test_unknown_fields_are_said(services: Container, tmp_path: Path) -> None:
     """A field that nobody reads is named with the number of its lines."""
     source = tmp_path / "cases.jsonl"
     source.write_text('{"id": "a", "text": "x", "erase": false, "colour": "red"}\n', "utf-8")
@@ -118,7 +118,7 @@ def test_unknown_fields_are_said(services: Services, tmp_path: Path) -> None:
     assert any("'colour' of 1 lines" in line for line in said)
 
 
-def test_every_failure_is_named(services: Services, tmp_path: Path) -> None:
+def test_every_failure_is_named(services: Container, tmp_path: Path) -> None:
     """All failed cases are listed, however many."""
     source = tmp_path / "cases.jsonl"
     rows = [{"id": f"case-{number}", "text": "el NIE", "erase": True} for number in range(40)]
@@ -138,7 +138,7 @@ def test_every_failure_is_named(services: Services, tmp_path: Path) -> None:
         ("near_miss", '{"id": "a", "text": "x"}', ":1: lacks 'expected_procedures'"),
     ],
 )
-def test_a_case_that_cannot_be_judged(services: Services, tmp_path: Path, name: str, line: str, said: str) -> None:
+def test_a_case_that_cannot_be_judged(services: Container, tmp_path: Path, name: str, line: str, said: str) -> None:
     """A case that the suite cannot use is named with its line, and nothing is judged."""
     source = tmp_path / "cases.jsonl"
     source.write_text(f"{line}\n", "utf-8")
@@ -147,7 +147,7 @@ def test_a_case_that_cannot_be_judged(services: Services, tmp_path: Path, name: 
     assert said in str(caught.value)
 
 
-def test_an_unknown_suite_and_an_empty_file(services: Services, tmp_path: Path) -> None:
+def test_an_unknown_suite_and_an_empty_file(services: Container, tmp_path: Path) -> None:
     """A suite without a format, and a file without a case, are errors and never a pass."""
     source = tmp_path / "cases.jsonl"
     source.write_text("", "utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clara.answering.texts import LANGUAGES
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.suites import faithful
 from clara.quality.suites.mutated import FIGURES
 from clara.quality.suites.proof_cases import reply
@@ -49,13 +49,13 @@ def test_every_kind_and_language_is_there() -> None:
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
+def services() -> Container:
     """The real services, without a database."""
-    return Services(Settings(), None)
+    return Container(Settings(), None)
 
 
 @pytest.mark.parametrize("name", ["mutated", "faithful"])
-def test_a_part_of_the_suite_passes(services: Services, name: str) -> None:
+def test_a_part_of_the_suite_passes(services: Container, name: str) -> None:
     """Put before the real proof, wrong answers have a fault and right ones have none, but for a hundredth."""
     passages = {passage.id: passage for passage in services.knowledge.get().passages}
     prove = services.prover.get().prove
@@ -67,7 +67,7 @@ def test_a_part_of_the_suite_passes(services: Services, name: str) -> None:
     assert name == "faithful" or not set(failed) & set(figures)
 
 
-def test_every_group_has_a_goal(services: Services) -> None:
+def test_every_group_has_a_goal(services: Container) -> None:
     """What a suite judges is counted under the groups of its goals, and judged once."""
     cases = faithful.judged(services, "dev")
     assert {case.group for case in cases} == set(faithful.GOALS)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.quality.question_vectors import FILE, MOVED, OnceEmbedder, QuestionVectors, moved
 from clara.quality.release import read_evaluation
 from clara.retrieval.embedders import digest_of, read_vectors
@@ -26,18 +26,18 @@ class Counting:
 
 
 @pytest.fixture
-def services() -> Services:
-    """Services without a database."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database."""
+    return Container(Settings(rag_enabled=False), None)
 
 
-def test_every_question_of_the_gate_has_its_vector(services: Services) -> None:
+def test_every_question_of_the_gate_has_its_vector(services: Container) -> None:
     """The release carries a vector of every question that the chain is judged by."""
     known = read_vectors(resources() / FILE, services.embedder.get().model)
     assert [one.id for one in read_evaluation(services) if digest_of(one.query, "query") not in known] == []
 
 
-def test_carried_vectors_are_those_of_the_release(services: Services) -> None:
+def test_carried_vectors_are_those_of_the_release(services: Container) -> None:
     """A question of the evaluation is not embedded by this machine; another one is, once, and said to be missing."""
     engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
     services.embedder = Lazily(lambda: engine)
@@ -53,7 +53,7 @@ def test_carried_vectors_are_those_of_the_release(services: Services) -> None:
     assert vectors.embedded == 3
 
 
-def test_live_vectors_are_this_machines(services: Services) -> None:
+def test_live_vectors_are_this_machines(services: Container) -> None:
     """What was asked by carried vectors is embedded by this machine, all of it at once, and then not again."""
     engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
     services.embedder = Lazily(lambda: engine)
@@ -78,7 +78,7 @@ def test_a_few_cases_may_be_decided_otherwise() -> None:
     assert moved({}, {}, said.append) == []
 
 
-def test_each_text_is_embedded_once(services: Services) -> None:
+def test_each_text_is_embedded_once(services: Container) -> None:
     """The same text in one call, or in two, costs one embedding; roles are apart."""
     engine = Counting("m", 2)
     once = OnceEmbedder(engine)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.bootstrap import Lazily, Services
+from clara.container import Container, Lazily
 from clara.jobs.search import Asking, search, search_batch
 from clara.json_lines import BatchError
 from clara.retrieval.passage import Found, Query, Status
@@ -15,9 +15,9 @@ GOOD = b'{"id": "a", "query": "el NIE"}\r\n{"id": "b", "query": "\xc2\xbfqui\xc3
 
 
 @pytest.fixture(scope="module")
-def services() -> Services:
-    """Services without a database."""
-    return Services(Settings(rag_enabled=False), None)
+def services() -> Container:
+    """Container without a database."""
+    return Container(Settings(rag_enabled=False), None)
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "hits.jsonl"
 
 
-def run(services: Services, source: Path, target: Path, content: bytes, limit: int = 3) -> list[dict[str, object]]:
+def run(services: Container, source: Path, target: Path, content: bytes, limit: int = 3) -> list[dict[str, object]]:
     """Search a file and give the lines written."""
     source.write_bytes(content)
     search_batch(services, source, target, Asking(limit), lambda _done, _total: None)
     return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
 
 
-def test_batch(services: Services, source: Path, target: Path) -> None:
+def test_batch(services: Container, source: Path, target: Path) -> None:
     """Each question has its line, in order, with what was found."""
     first, second = run(services, source, target, GOOD)
     assert (first["id"], first["status"], first["tier"]) == ("a", "found", "json_fallback")
@@ -47,19 +47,19 @@ def test_batch(services: Services, source: Path, target: Path) -> None:
     assert (second["id"], second["status"]) == ("b", "not_found")
 
 
-def test_directory_is_no_evidence(services: Services, source: Path, target: Path) -> None:
+def test_directory_is_no_evidence(services: Container, source: Path, target: Path) -> None:
     """A question that finds nothing has no hits: the directory of what exists is no evidence."""
     assert run(services, source, target, GOOD)[1]["hits"] == []
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_limit(services: Services, source: Path, target: Path, limit: int) -> None:
+def test_limit(services: Container, source: Path, target: Path, limit: int) -> None:
     """No question has more hits than were asked for."""
     hits = run(services, source, target, GOOD, limit)[0]["hits"]
     assert 1 <= len(hits) <= limit
 
 
-def test_progress(services: Services, source: Path, target: Path) -> None:
+def test_progress(services: Container, source: Path, target: Path) -> None:
     """Progress counts the questions up to their number, which is given back."""
     source.write_bytes(GOOD)
     seen: list[tuple[int, int]] = []
@@ -67,12 +67,12 @@ def test_progress(services: Services, source: Path, target: Path) -> None:
     assert seen == [(1, 2), (2, 2)]
 
 
-def test_no_questions(services: Services, source: Path, target: Path) -> None:
+def test_no_questions(services: Container, source: Path, target: Path) -> None:
     """A file without questions gives a file without lines."""
     assert run(services, source, target, b"") == []
 
 
-def test_a_bad_line_ends_the_search(services: Services, source: Path, target: Path) -> None:
+def test_a_bad_line_ends_the_search(services: Container, source: Path, target: Path) -> None:
     """A bad line is named with its number, and nothing is searched or written."""
     with pytest.raises(BatchError, match=r":3: is empty"):
         run(services, source, target, GOOD + b"\n")
@@ -89,13 +89,13 @@ def test_a_bad_line_ends_the_search(services: Services, source: Path, target: Pa
         pytest.param(b'{"id": "a", "query": "NIE\\u0000"}', "a", "found", id="nul"),
     ],
 )
-def test_lone_surrogate(services: Services, source: Path, target: Path, line: bytes, name: str, status: str) -> None:
+def test_lone_surrogate(services: Container, source: Path, target: Path, line: bytes, name: str, status: str) -> None:
     """A lone surrogate, which UTF-8 cannot hold, is searched and written like anything else."""
     (written,) = run(services, source, target, line)
     assert (written["id"], written["status"]) == (name, status)
 
 
-def test_search(services: Services) -> None:
+def test_search(services: Container) -> None:
     """One query gives its hits with text, heading and scores, all of it JSON."""
     found = search(services, "¿cuánto cuesta el NIE?", Asking(2))
     assert json.loads(json.dumps(found)) == found
@@ -108,13 +108,13 @@ def test_search(services: Services) -> None:
 
 def test_search_miss() -> None:
     """A query that finds nothing while the index is out is an outage without hits."""
-    found = search(Services(Settings(), None, outage="down"), "¿quién ganó la liga?", Asking(5))
+    found = search(Container(Settings(), None, outage="down"), "¿quién ganó la liga?", Asking(5))
     assert (found["status"], found["outages"], found["hits"]) == ("outage", ["pgvector"], [])
 
 
 def test_language_of_the_question() -> None:
     """A query is asked in the language it is written in, as in a conversation."""
-    services, seen = Services(Settings(rag_enabled=False), None), []
+    services, seen = Container(Settings(rag_enabled=False), None), []
 
     def listen(query: Query) -> Found:
         seen.append((query.text, query.language, query.limit))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clara.bootstrap import read_knowledge
+from clara.container import read_knowledge
 from clara.data_files import DataError
 from clara.knowledge.derivations import FormulaError, derivation_faults, names_in, read_derivations, worked_out
 from clara.settings import resources

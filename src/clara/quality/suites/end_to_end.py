@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.bootstrap import Services
-from clara.bootstrap.knowledge import Knowledge
+from clara.container import Container
+from clara.container.knowledge import Knowledge
 from clara.data_files import DataError, Fault
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of, reply_to
@@ -19,7 +19,7 @@ NAME: Final = "end to end"
 GOALS: Final[Mapping[str, float]] = {"end to end": 0.95, "no wrong figure": 1.0}
 
 
-def judged(services: Services, split: str) -> list[Judged]:
+def judged(services: Container, split: str) -> list[Judged]:
     """Ask every question; judge what is said, and prove it. Raises DataError."""
     found: list[Judged] = []
     cases = cases_of("end_to_end", split, ("question", "procedure", "must"))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.answers import Judged
 from clara.quality.suites.proof_cases import proved
 
@@ -11,7 +11,7 @@ NAME: Final = "faithful"
 GOALS: Final[Mapping[str, float]] = {"faithful": 0.99}
 
 
-def judged(services: Services, split: str) -> list[Judged]:
+def judged(services: Container, split: str) -> list[Judged]:
     """Prove every faithful answer of a split."""
     return [
         Judged(

@@ -16,8 +16,8 @@ from clara.answering.journey import MAX_REPLY
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
-from clara.bootstrap import Services
-from clara.bootstrap.writing import grounded_writer
+from clara.container import Container
+from clara.container.writing import grounded_writer
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Hit, Passage
 from clara.retrieval.quotation import visible
@@ -44,13 +44,13 @@ _ADDRESS: Final = re.compile(
 _NUMBER: Final = re.compile(r"\d[\d .\-/]{5,}\d")
 
 
-def judged(services: Services, split: str) -> list[Judged]:
+def judged(services: Container, split: str) -> list[Judged]:
     """Let a model that says each case write an answer, and judge what would be delivered."""
     lines = (resources() / "eval" / "answers" / "hostile.jsonl").read_text("utf-8").splitlines()
     return judge(services, [case for case in map(json.loads, lines) if split in ("all", case["split"])])
 
 
-def judge(services: Services, cases: Sequence[Mapping[str, Any]]) -> list[Judged]:
+def judge(services: Container, cases: Sequence[Mapping[str, Any]]) -> list[Judged]:
     """Judge these cases; those whose facts are no longer told are left out."""
     passages = {passage.id: passage for passage in services.knowledge.get().passages}
     names = services.knowledge.get().names

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clara.answering.message import Reply
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.data_files import DataError, Fault
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of, reply_to
@@ -20,7 +20,7 @@ HALF: Final = 0.5
 REFERENCE: Final = "es"
 
 
-def judged(services: Services, split: str) -> list[Judged]:
+def judged(services: Container, split: str) -> list[Judged]:
     """Ask each group in all its languages and compare with Spanish. Raises DataError."""
     groups: dict[str, list[tuple[Mapping[str, Any], Reply]]] = defaultdict(list)
     for asked in cases_of(NAME, split, ("group", "question")):

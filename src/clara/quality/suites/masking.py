@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from clara.answering.privacy.identity_data import masked
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of
 
@@ -15,7 +15,7 @@ NAME: Final = "masking"
 GOALS: Final[Mapping[str, float]] = {"hidden": 0.98, "kept": 0.98}
 
 
-def judged(services: Services, split: str) -> list[Judged]:
+def judged(services: Container, split: str) -> list[Judged]:
     """Judge each piece of each text on its own."""
     del services  # pure: the same everywhere
     found: list[Judged] = []

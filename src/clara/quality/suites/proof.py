@@ -6,14 +6,14 @@ from typing import Final
 
 from clara.answering.message import Reply
 from clara.answering.writing.extractive import END_ISOLATE, ISOLATE
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.retrieval.passage import Passage
 
 BULLET: Final = "• "
 MARKED: Final = re.compile(r" \[(C\d{1,2})\]$")
 
 
-def faults_in(services: Services, reply: Reply, question: str) -> list[str]:
+def faults_in(services: Container, reply: Reply, question: str) -> list[str]:
     """Give in short what is wrong with the claims of a reply: its bullets; the texts around them are fixed.
 
     A quotation is right when it is the cited fact to the letter. Whatever else is claimed is proved.

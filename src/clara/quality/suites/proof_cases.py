@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 from clara.answering.verification.prover import Fault
-from clara.bootstrap import Services
+from clara.container import Container
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 
 
-def proved(services: Services, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
+def proved(services: Container, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
     """Give each case of a file with what the proof finds wrong; cases whose facts are gone, or were corrected, are left out.
 
     They were made from the facts of data/: of a corrected fact a faithful case repeats what is not true any more.

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.knowledge.law.law_samples import sample
 
-from clara.bootstrap import read_knowledge
+from clara.container import read_knowledge
 from clara.knowledge.law.references import absent, provisions_of
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
-from clara.bootstrap.knowledge import Knowledge
+from clara.container.knowledge import Knowledge
 from clara.knowledge.retriever_wrappers import holds_on
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from clara.bootstrap.edition import Edition, Version
-from clara.bootstrap.knowledge import laid_over
-from clara.bootstrap.lazily import Lazily
+from clara.container.edition import Edition, Version
+from clara.container.knowledge import laid_over
+from clara.container.lazily import Lazily
 from clara.data_files import DataError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.passages import CORPUS
@@ -17,7 +17,7 @@ from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.passage import Found, Query, Retrieve
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
+    from clara.container import Container
 
 Part = TypeVar("Part")
 log = structlog.get_logger()
@@ -30,7 +30,7 @@ class Editions(Protocol):
         """Give it now; whoever got it keeps it to the end of what they do."""
         ...
 
-    def by(self, services: "Services") -> "Editions":
+    def by(self, services: "Container") -> "Editions":
         """Give the same of other services."""
         ...
 
@@ -38,14 +38,14 @@ class Editions(Protocol):
 class One:
     """Always the same edition: a version that is tried before it is served, or one of the past."""
 
-    def __init__(self, services: "Services", version: Version) -> None:
+    def __init__(self, services: "Container", version: Version) -> None:
         self._edition = Edition(services, version)
 
     def current(self) -> Edition:
         """Give it."""
         return self._edition
 
-    def by(self, services: "Services") -> "One":
+    def by(self, services: "Container") -> "One":
         """Give the same of other services."""
         return One(services, self._edition.version)
 
@@ -57,7 +57,7 @@ class AsServed:
     switch is answered from before. While the database is away, what was known last is spoken; at first data/ alone.
     """
 
-    def __init__(self, services: "Services") -> None:
+    def __init__(self, services: "Container") -> None:
         self._services = services
         self._lock = Lock()
         self._held: Edition | None = None
@@ -73,7 +73,7 @@ class AsServed:
                 self._held = self._renewed(self._held, standing)
             return self._held
 
-    def by(self, services: "Services") -> "AsServed":
+    def by(self, services: "Container") -> "AsServed":
         """Give the same of other services."""
         return AsServed(services)
 

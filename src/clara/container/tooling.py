@@ -16,11 +16,11 @@ from clara.answering.texts import Texts
 from clara.answering.voice_notes import Listener
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, Writer
-from clara.bootstrap.dialogue import build_detector, build_dialogue
-from clara.bootstrap.knowledge import Knowledge
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.scoping import build_scope, classifier
-from clara.bootstrap.writing import grounded_writer
+from clara.container.dialogue import build_detector, build_dialogue
+from clara.container.knowledge import Knowledge
+from clara.container.lazily import Lazily
+from clara.container.scoping import build_scope, classifier
+from clara.container.writing import grounded_writer
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.classifier import EmbeddingClassifier
 from clara.retrieval.passage import Found, Query, Retrieve
@@ -28,14 +28,14 @@ from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnava
 from clara.settings import resources
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
-    from clara.bootstrap.edition import Edition
+    from clara.container import Container
+    from clara.container.edition import Edition
 
 
 class Toolbox:
     """Gives the tools of a conversation about one version. What all of them share is read from data/ once."""
 
-    def __init__(self, services: "Services", edition: "Edition") -> None:
+    def __init__(self, services: "Container", edition: "Edition") -> None:
         self._services = services
         self._edition = edition
         self._unaided = Lazily(self._build)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import structlog
 
 from clara import __version__
-from clara.bootstrap.engine import Engine, digest_of_release
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.models import Models
-from clara.bootstrap.policies import by_policy, subject_of
+from clara.container.engine import Engine, digest_of_release
+from clara.container.lazily import Lazily
+from clara.container.models import Models
+from clara.container.policies import by_policy, subject_of
 from clara.knowledge.passages import PROFILE
 from clara.retrieval.cache.keys import Keys, SealedCache
 from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event

@@ -15,14 +15,14 @@ from clara.answering.safety.scope import Scope
 from clara.answering.texts import Texts, read_texts
 from clara.answering.verification.prover import Prover
 from clara.answering.voice_notes import Listener
-from clara.bootstrap.edition import Version
-from clara.bootstrap.editions import AsServed, Current, Editions, One, asking
-from clara.bootstrap.engine import Engine
-from clara.bootstrap.knowledge import Knowledge, read_calibration, read_knowledge
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.models import Models
-from clara.bootstrap.scoping import build_danger, build_scope
-from clara.bootstrap.wrapping import Wrappers
+from clara.container.edition import Version
+from clara.container.editions import AsServed, Current, Editions, One, asking
+from clara.container.engine import Engine
+from clara.container.knowledge import Knowledge, read_calibration, read_knowledge
+from clara.container.lazily import Lazily
+from clara.container.models import Models
+from clara.container.scoping import build_danger, build_scope
+from clara.container.wrapping import Wrappers
 from clara.retrieval.hybrid import Gather
 from clara.retrieval.passage import Retrieve
 from clara.retrieval.ports import Embedder
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from clara.channels.twilio.media import TwilioMedia
 
 __all__ = [
+    "Container",
     "Knowledge",
     "Lazily",
-    "Services",
     "Version",
     "get_retriever",
-    "open_services",
+    "open_container",
     "read_calibration",
     "read_knowledge",
     "reset_retriever",
@@ -54,7 +54,7 @@ __all__ = [
 TURN_SECONDS = 3.0
 
 
-class Services(Engine):
+class Container(Engine):
     """What one process is made of. Each part is built on first use, once, and closed at the end."""
 
     def __init__(
@@ -94,13 +94,13 @@ class Services(Engine):
         self.unaided_tools: Lazily[Tools] = Current(editions, lambda edition: edition.unaided_tools)
         self.safe_tools: Lazily[Tools] = Current(editions, lambda edition: edition.safe_tools)
 
-    def speaking(self, version: Version) -> "Services":
+    def speaking(self, version: Version) -> "Container":
         """Give services that share everything with these and speak of one version only. They are closed with these."""
         pinned = copy(self)
         pinned.speak_from(One(pinned, version))
         return pinned
 
-    def embedding_by(self, embedder: Embedder) -> "Services":
+    def embedding_by(self, embedder: Embedder) -> "Container":
         """Give services that share everything with these and embed with another engine. They are closed with these."""
         pinned = copy(self)
         pinned.embedder = Lazily(lambda: embedder)
@@ -108,7 +108,7 @@ class Services(Engine):
         pinned.speak_from(self.editions.by(pinned))
         return pinned
 
-    def on(self, day: date) -> "Services":
+    def on(self, day: date) -> "Container":
         """Give services that share everything with these and live on another day. They are closed with these."""
         return self.speaking(replace(self.editions.current().version, today=lambda: day))
 
@@ -203,24 +203,24 @@ def _danger() -> Danger:
     return build_danger(resources() / "data")
 
 
-def open_services(settings: Settings) -> Services:
+def open_container(settings: Settings) -> Container:
     """Give the services on the operator's database, or on the embedded server, started. Raises EmbeddedServerError."""
     if settings.rag_db_url is not None:
-        return Services(settings, settings.rag_db_url.get_secret_value())
+        return Container(settings, settings.rag_db_url.get_secret_value())
     from clara.adapters.postgres.embedded import EmbeddedServer
 
     server = EmbeddedServer(settings.home)
-    return Services(settings, server.start(), server=server)
+    return Container(settings, server.start(), server=server)
 
 
-def _from_environment() -> Services:
+def _from_environment() -> Container:
     from clara.adapters.postgres.embedded import EmbeddedServerError
 
     settings = load_settings()
     try:
-        return open_services(settings)
+        return open_container(settings)
     except EmbeddedServerError as error:
-        return Services(settings, None, outage=str(error))
+        return Container(settings, None, outage=str(error))
 
 
 services = Lazily(_from_environment)

@@ -16,11 +16,11 @@ from clara.language.figures.reader import Reader
 from clara.settings import resources
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
-    from clara.bootstrap.edition import Edition
+    from clara.container import Container
+    from clara.container.edition import Edition
 
 
-def reviewer(services: "Services | Edition", detector: LanguageDetector) -> Reviewer:
+def reviewer(services: "Container | Edition", detector: LanguageDetector) -> Reviewer:
     """Build what checks drafts. Raises DataError."""
     data = resources() / "data"
     prompts = read_prompts(data)
@@ -29,7 +29,7 @@ def reviewer(services: "Services | Edition", detector: LanguageDetector) -> Revi
 
 
 def grounded_writer(
-    services: "Services | Edition", extractive: ExtractiveWriter, detector: LanguageDetector, model: TextModel
+    services: "Container | Edition", extractive: ExtractiveWriter, detector: LanguageDetector, model: TextModel
 ) -> GroundedWriter:
     """Put a model between the extractive writer and the review. Raises DataError."""
     names = {code: place.name for code, place in services.knowledge.get().catalogue.places.by_code.items()}

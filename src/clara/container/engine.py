@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from clara.bootstrap.embedders import Embedders
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.policies import Policy, by_policy, subject_of
+from clara.container.embedders import Embedders
+from clara.container.lazily import Lazily
+from clara.container.policies import Policy, by_policy, subject_of
 from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.deduplication import folding, once_each

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from clara.answering.ports import TextModel, Transcriber
-from clara.bootstrap.engine import Engine
-from clara.bootstrap.lazily import Lazily
+from clara.container.engine import Engine
+from clara.container.lazily import Lazily
 from clara.retrieval.options.query_rewriting import QueryWriter
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing
 from clara.answering.texts import Texts
 from clara.answering.writing.frame import Framing
-from clara.bootstrap.knowledge import Knowledge
+from clara.container.knowledge import Knowledge
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
 from clara.knowledge.questions import OUTSIDE

@@ -9,10 +9,10 @@ import structlog
 
 from clara.answering.journey import Tools
 from clara.answering.verification.prover import Prover
-from clara.bootstrap.knowledge import Knowledge, read_calibration
-from clara.bootstrap.lazily import Lazily
-from clara.bootstrap.proof import prover
-from clara.bootstrap.tooling import Toolbox
+from clara.container.knowledge import Knowledge, read_calibration
+from clara.container.lazily import Lazily
+from clara.container.proof import prover
+from clara.container.tooling import Toolbox
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, directory, keyword
 from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.retriever_wrappers import Flagged, dated, located, madrid_today, vouched, warned
@@ -26,7 +26,7 @@ from clara.retrieval.tiers import Tier, tiers
 from clara.retrieval.validation import validated
 
 if TYPE_CHECKING:
-    from clara.bootstrap import Services
+    from clara.container import Container
 
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ class Version:
 class Edition:
     """Everything that hangs on one version, each part built on first use."""
 
-    def __init__(self, services: "Services", version: Version) -> None:
+    def __init__(self, services: "Container", version: Version) -> None:
         self._services = services
         self.version = version
         self.knowledge: Lazily[Knowledge] = Lazily(lambda: version.knowledge)

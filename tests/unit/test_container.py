@@ -11,7 +11,7 @@ from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.connections import UnsuitableServerError
 from clara.answering.journey import converse
 from clara.answering.message import Message, ReplyStatus
-from clara.bootstrap import Lazily, Services, get_retriever, read_calibration, read_knowledge, reset_retriever
+from clara.container import Container, Lazily, get_retriever, read_calibration, read_knowledge, reset_retriever
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD
 from clara.knowledge.questions import GENERAL, OUTSIDE
 from clara.retrieval.calibration import features_of
@@ -27,9 +27,9 @@ NOWHERE = "postgresql://clara@127.0.0.1:1/clara"  # nothing listens there
 KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a second or two: once is enough
 
 
-def services_of(*parts: object, **named: object) -> Services:
+def services_of(*parts: object, **named: object) -> Container:
     """Build services that share the knowledge."""
-    services = Services(*parts, **named)
+    services = Container(*parts, **named)
     services.released = KNOWLEDGE
     return services
 
