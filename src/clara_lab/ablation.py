@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from clara.container import Container
-from clara.container.policies import Policy, by_policy, subject_of
+from clara.container.knowledge import subject_of
 from clara.container.wrapping import CONFIDENT
 from clara.ingestion.journey import ingest
 from clara.jobs.failures import MENDABLE
@@ -32,6 +32,7 @@ from clara.quality.measures import interval
 from clara.quality.release import asking, read_evaluation
 from clara.quality.run import completed, run
 from clara.retrieval.hybrid import hybrid
+from clara.retrieval.options.policies import Policy, by_policy
 from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, reranked
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clara.adapters.models.local import ENCODING, PIECE, LocalTokenCounter
-from clara.retrieval.options.tokens import TokenCounter, TokenCounterUnavailableError
+from clara.retrieval.tokens import TokenCounter, TokenCounterUnavailableError
 
 LOCAL: TokenCounter = LocalTokenCounter()
 

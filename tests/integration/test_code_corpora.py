@@ -11,12 +11,13 @@ from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder, databas
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container, Lazily
-from clara.container.policies import Policy, by_policy, subject_of
+from clara.container.knowledge import subject_of
 from clara.ingestion.journey import Report
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
 from clara.jobs.corpora import table as corpora
 from clara.jobs.search import Asking, search
 from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
+from clara.retrieval.options.policies import Policy, by_policy
 from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.relevance import E5, Relevance, grade
 from clara.retrieval.options.self_rag import should_retrieve

@@ -23,8 +23,7 @@ from clara.container.lazily import Lazily
 from clara.container.models import Models
 from clara.container.scoping import build_danger, build_scope
 from clara.container.wrapping import Wrappers
-from clara.retrieval.hybrid import Gather
-from clara.retrieval.passage import Retrieve
+from clara.retrieval.passage import Gather, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.retrieval.turn_vectors import Deadline, EmbeddingSlots, TurnVectors
 from clara.settings import Settings, load_settings, resources

@@ -18,9 +18,9 @@ from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.retriever_wrappers import Flagged, dated, located, madrid_today, vouched, warned
 from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.hybrid import TIER as HYBRID
-from clara.retrieval.hybrid import Gather, by_vectors_of, hybrid
+from clara.retrieval.hybrid import by_vectors_of, hybrid
 from clara.retrieval.metrics import measured
-from clara.retrieval.passage import Found, Query, Retrieve
+from clara.retrieval.passage import Found, Gather, Query, Retrieve
 from clara.retrieval.ports import Embedder, IndexUnavailableError
 from clara.retrieval.tiers import Tier, tiers
 from clara.retrieval.validation import validated

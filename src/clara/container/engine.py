@@ -1,7 +1,7 @@
 """The retrieval engine on its database: stores, indexes, memories and caches. What is switched off is not built."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING
 import structlog
 
 from clara.container.embedders import Embedders
+from clara.container.knowledge import subject_of
 from clara.container.lazily import Lazily
-from clara.container.policies import Policy, by_policy, subject_of
 from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.retrieval.corpus_alias import Standing
-from clara.retrieval.deduplication import folding, once_each
 from clara.retrieval.embedders import RememberingEmbedder, read_vectors
 from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemorisingEmbedder, RenewedEmbeddings
-from clara.retrieval.hybrid import Gather, hybrid
+from clara.retrieval.hybrid import hybrid, plainly
 from clara.retrieval.metrics import RetrievalMetrics
-from clara.retrieval.options.phases import Gathered, Relaxation, phased, phases_of
-from clara.retrieval.passage import Found, Hit, Query, Retrieve
+from clara.retrieval.passage import Found, Gather, Query, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile, ProfileError, read_profiles
-from clara.retrieval.strategies import choosing, strategy_named
 from clara.retrieval.validation import validated
 from clara.settings import Settings, resources
 
@@ -38,13 +35,9 @@ if TYPE_CHECKING:
     from clara.adapters.postgres.editorial.evidence import PostgresEvidence
     from clara.adapters.postgres.editorial.facts import PostgresFlags, PostgresRevisions
     from clara.adapters.postgres.editorial.publications import PostgresPublications
+    from clara.retrieval.options.policies import Policy
 
 log = structlog.get_logger()
-
-# How often thresholds are lowered when nothing passed: three steps of .98 go from the cosine that 95 of 100 right answers reach
-# to below what all of them do (1,100 questions to code, prose and across languages).
-RELAXED_STEPS = 3
-HYBRID = "hybrid"
 
 
 class Engine:
@@ -237,23 +230,14 @@ class Engine:
 
         Raises UnknownStrategyError.
         """
-        strategy = strategy_named(profile.strategy)
-        index = self.index(profile, embedder, vectors=strategy.needs_vectors or profile.deduplicate)
+        if profile.plain:
+            return plainly(self.index(profile, embedder))
+        from clara.retrieval.options.composition import composed, needs_vectors
 
-        def search(query: Query) -> Sequence[Hit]:
-            return index.search(query, query.vector or ())
+        index = self.index(profile, embedder, vectors=needs_vectors(profile))
+        return composed(profile, lambda query: index.search(query, query.vector or ()))
 
-        # The statement orders by the fused score already, and cuts where the hybrid strategy would.
-        chosen = search if profile.strategy == HYBRID else choosing(search, strategy)
-        for wanted, wrap in ((profile.deduplicate, folding), (profile.once_each, once_each)):
-            chosen = wrap(chosen) if wanted else chosen
-        if not profile.collections:
-            return lambda query: Gathered(tuple(chosen(query)))
-        phases = phases_of(list(profile.collections), profile.collections)
-        lowest = min(profile.collections.values()) * profile.relaxing**RELAXED_STEPS
-        return phased(chosen, phases, Relaxation(profile.relaxing, lowest))
-
-    def corpus_retriever(self, corpus: str, policy: Policy = "none") -> Retrieve:
+    def corpus_retriever(self, corpus: str, policy: "Policy" = "none") -> Retrieve:
         """Build the retriever of a loaded corpus, searched as its profile says, with a policy around it.
 
         What a policy holds for near was measured with the bundled embedder only; with another one there is none. Raises
@@ -266,6 +250,8 @@ class Engine:
             plain = hybrid(embedder, self.gather(profile, embedder), None)
             if policy == "none" or embedder.model != bundled:
                 return plain
+            from clara.retrieval.options.policies import by_policy
+
             # Nobody calibrated this corpus, so nothing is ever confident: a policy stops by what it grades.
             return by_policy(policy, plain, subject_of(profile), confidence=1.0)
 

@@ -17,6 +17,8 @@ from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage
+from clara.retrieval.profile import Profile
+from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
 from clara.settings import resources
 
 
@@ -90,3 +92,9 @@ def read_calibration(tier: str) -> Calibration:
     """Read the model that decides whether the evidence of a tier is good enough."""
     stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))["tiers"][tier]
     return Calibration(stored["weights"], stored["intercept"], stored["threshold"])
+
+
+def subject_of(profile: Profile) -> Vocabulary:
+    """Read the words of what a corpus is about: programs, or public procedures. Raises VocabularyError."""
+    name = "code" if profile.language == "code" else "tramites"
+    return read_vocabulary(resources() / "data" / "vocabulary" / f"{name}.json")

@@ -8,11 +8,11 @@ import structlog
 from clara.answering.ports import TextModel, Transcriber
 from clara.container.engine import Engine
 from clara.container.lazily import Lazily
-from clara.retrieval.options.query_rewriting import QueryWriter
 
 if TYPE_CHECKING:
     from clara.adapters.models.gemini.transport import GeminiTransport
     from clara.adapters.models.guards import Guard, Outcome, Retries
+    from clara.retrieval.options.query_rewriting import QueryWriter
 
 log = structlog.get_logger()
 
@@ -67,7 +67,7 @@ class Models:
 
         return GeminiTranscriber(self.transport("transcriber"), settings.gemini_transcriber_model)
 
-    def translator(self) -> QueryWriter | None:
+    def translator(self) -> "QueryWriter | None":
         """Build what puts questions into Spanish and English."""
         settings = self._engine.settings
         if settings.rag_translator == "none" or self._engine.database_url is None:

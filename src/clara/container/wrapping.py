@@ -9,17 +9,14 @@ import structlog
 
 from clara import __version__
 from clara.container.engine import Engine, digest_of_release
+from clara.container.knowledge import subject_of
 from clara.container.lazily import Lazily
 from clara.container.models import Models
-from clara.container.policies import by_policy, subject_of
 from clara.knowledge.passages import PROFILE
 from clara.retrieval.cache.keys import Keys, SealedCache
 from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
 from clara.retrieval.cache.results import ResultMemory, cached
 from clara.retrieval.cache.semantic import SemanticMemory
-from clara.retrieval.options.corrective import corrected
-from clara.retrieval.options.query_rewriting import QueryWriter, by_writer
-from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, Reranker, TextReranker, reranked
 from clara.retrieval.passage import Retrieve, Status
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings
@@ -28,6 +25,8 @@ if TYPE_CHECKING:
     from clara.adapters.models.endpoint_reranker import EndpointReranker
     from clara.adapters.models.gemini.reranker import GeminiReranker
     from clara.adapters.redis_cache import RedisCache
+    from clara.retrieval.options.query_rewriting import QueryWriter
+    from clara.retrieval.options.rerankers import Reranker
 
 log = structlog.get_logger()
 
@@ -60,10 +59,18 @@ class Wrappers:
     def reranking(self, retrieve: Retrieve) -> Retrieve:
         """Let the configured reranker order what was found."""
         reranker = self._reranker.get()
-        return reranked(retrieve, reranker, candidates=self._settings.rag_reranker_candidates) if reranker else retrieve
+        if reranker is None:
+            return retrieve
+        from clara.retrieval.options.rerankers import reranked
 
-    def _build_reranker(self) -> Reranker | None:
+        return reranked(retrieve, reranker, candidates=self._settings.rag_reranker_candidates)
+
+    def _build_reranker(self) -> "Reranker | None":
         settings = self._settings
+        if settings.rag_reranker == "none":
+            return None
+        from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, TextReranker
+
         match settings.rag_reranker:
             case "heuristic":
                 return HeuristicReranker(HeuristicWeights(curated=frozenset({"curado", "curated"})))
@@ -71,8 +78,6 @@ class Wrappers:
                 return TextReranker(self._gemini())
             case "endpoint":
                 return TextReranker(self._endpoint())
-            case _:
-                return None
 
     def _gemini(self) -> "GeminiReranker":
         from clara.adapters.models.gemini.reranker import GeminiReranker
@@ -103,6 +108,8 @@ class Wrappers:
         bundled = self._engine.embedder.get()
         if self._settings.rag_policy == "none" or (embedder or bundled).model != bundled.model:
             return retrieve
+        from clara.retrieval.options.policies import by_policy
+
         return by_policy(self._settings.rag_policy, retrieve, subject_of(self._engine.profile(PROFILE)), CONFIDENT)
 
     def translating(self, retrieve: Retrieve) -> Retrieve:
@@ -110,6 +117,9 @@ class Wrappers:
         translator = self._translator.get()
         if translator is None:
             return retrieve
+        from clara.retrieval.options.corrective import corrected
+        from clara.retrieval.options.query_rewriting import by_writer
+
         alternatives = {"translation": by_writer(translator)}
         return corrected(retrieve, alternatives, stop=lambda _query, found: found.status is not Status.NOT_FOUND)
 

@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 from semantic_text_splitter import TextSplitter
 
 from clara.ingestion.headings import Outline, outline
-from clara.retrieval.options.tokens import TokenCounter, furthest
 from clara.retrieval.passage import Passage
+from clara.retrieval.tokens import TokenCounter, furthest
 
 Strategy = Literal["recursive", "fixed", "none"]
 Span = tuple[int, int]

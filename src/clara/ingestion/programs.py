@@ -13,8 +13,8 @@ from typing import Protocol
 from clara.ingestion.chunks import Chunk, chunk
 from clara.ingestion.documents import LONGEST_ID
 from clara.language.sentences import sentence_ends
-from clara.retrieval.options.tokens import TokenCounter
 from clara.retrieval.passage import Passage
+from clara.retrieval.tokens import TokenCounter
 
 LANGUAGES = ("python", "javascript", "typescript", "go", "java", "rust")
 # What a file says as a whole is apart from its functions and classes, so that either can be asked for alone.

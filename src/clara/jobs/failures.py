@@ -30,10 +30,10 @@ from clara.json_lines import BatchError
 from clara.knowledge.law.norm import UnreadableNormError
 from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.metrics import MetricsUnavailableError
-from clara.retrieval.options.tokens import TokenCounterUnavailableError
+from clara.retrieval.options.strategies import UnknownStrategyError
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 from clara.retrieval.profile import ProfileError
-from clara.retrieval.strategies import UnknownStrategyError
+from clara.retrieval.tokens import TokenCounterUnavailableError
 from clara.retrieval.validation import InvalidQueryError
 from clara.retrieval.vocabulary import VocabularyError
 from clara.settings import SettingsError

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from clara.container import Container
-from clara.container.policies import Policy
 from clara.json_lines import TEXT, BatchError, read_lines
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.options.policies import Policy
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.validation import InvalidQueryError, validate
 

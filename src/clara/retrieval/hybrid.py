@@ -7,17 +7,12 @@ from typing import Any
 
 from clara.retrieval.calibration import Judge
 from clara.retrieval.embedders import vector_of
-from clara.retrieval.options.mmr import diversity
-from clara.retrieval.options.phases import Gathered
-from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
+from clara.retrieval.passage import Found, Gather, Gathered, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
 
 TIER = "pgvector"
 
 Understand = Callable[[Query, Vector | None], Query]
-
-
-Gather = Callable[[Query], Gathered]
 
 
 def plainly(index: HybridIndex) -> Gather:
@@ -70,7 +65,7 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
             "understand": (ready - after) * 1000,
             "search": (done - ready) * 1000,
         }
-        trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed)}
+        trace = {**traced(understood, hits, judge, chance), "collections": dict(gathered.passed), **gathered.trace}
         if ended:
             trace["ended"] = [hit.passage.id for hit in ended]
         if evidence and (judge is None or (chance or 0.0) >= judge.threshold):
@@ -110,8 +105,6 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
             for hit in hits
         ],
     }
-    if (spread := diversity(hits)) is not None:
-        trace["diversity"] = {"mean": spread.mean, "least": spread.least}
     if judge is not None:
         trace["judged"] = {"confidence": chance, "threshold": judge.threshold, "evidence": judge.evidence(query, hits)}
     return trace

@@ -1,6 +1,6 @@
 """The values the engine works with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -139,4 +139,21 @@ class Found:
         return not self.outages and not self.failures
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What a search of one or several collections found, best first, and at most the limit.
+
+    `relaxed` has the threshold used of each collection for which it was lowered; it is empty when that found nothing either.
+    `passed` has, for each collection asked for itself, how many passages it brought that reached the threshold used. `trace`
+    is JSON: what else the search has to say of these hits.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    relaxed: Mapping[str, float] = field(default_factory=dict)
+    passed: Mapping[str, int] = field(default_factory=dict)
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+
+Search = Callable[[Query], Sequence[Hit]]
+Gather = Callable[[Query], Gathered]
 Retrieve = Callable[[Query], Found]

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+HYBRID = "hybrid"  # the strategy that the statement follows by itself
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -15,7 +17,7 @@ class Profile:
     the question is in another language.
     `links` is the share of a hit's score that the passages it names gain, `named` what a passage gains when the question says
     its name; 0 turns a leg off. `language` is that of passages which do not say theirs; `code` splits identifiers.
-    `strategy` orders the candidates (a name of retrieval.strategies); `deduplicate` leaves out passages that say the same,
+    `strategy` orders the candidates (a name of `options.strategies`); `deduplicate` leaves out passages that say the same,
     `once_each` all but the best of those that were cut from one text.
     `collections` are asked one after the other, each with the least cosine that counts, lowered by the factor `relaxing` when
     nothing reaches it; without any, all collections are searched at once. `pool` passages of each leg are fused: 50 + 50 gave
@@ -31,13 +33,18 @@ class Profile:
     links: float = 0.0
     named: float = 0.0
     language: str = "es"
-    strategy: str = "hybrid"
+    strategy: str = HYBRID
     deduplicate: bool = False
     once_each: bool = False
     collections: Mapping[str, float] = field(default_factory=dict)
     relaxing: float = 0.98
     pool: int = 50
     rank_constant: int = 60
+
+    @property
+    def plain(self) -> bool:
+        """Whether the statement alone is the whole search: nothing of `options` is needed."""
+        return self.strategy == HYBRID and not (self.deduplicate or self.once_each or self.collections)
 
     @property
     def follows_names(self) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from clara.ingestion.links import QUALIFIER
 from clara.language.sentences import sentence_ends
-from clara.retrieval.options.tokens import TokenCounter, furthest
 from clara.retrieval.passage import Passage
+from clara.retrieval.tokens import TokenCounter, furthest
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 
 # Of a parent document a model is given at most so much; about 25,000 tokens, which every served model of today reads.

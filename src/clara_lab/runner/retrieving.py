@@ -6,8 +6,9 @@ from time import perf_counter
 from typing import Final
 
 from clara.container import Container
-from clara.container.policies import Policy, by_policy, subject_of
+from clara.container.knowledge import subject_of
 from clara.retrieval.hybrid import hybrid
+from clara.retrieval.options.policies import Policy, by_policy
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError

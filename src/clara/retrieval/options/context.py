@@ -8,9 +8,9 @@ from enum import StrEnum
 from xml.sax.saxutils import escape, quoteattr
 
 from clara.language.sentences import ABBREVIATIONS, sentence_ends
-from clara.retrieval.options.tokens import TokenCounter, furthest
 from clara.retrieval.passage import Hit, Passage
 from clara.retrieval.quotation import fence, one_line, unmarked, visible
+from clara.retrieval.tokens import TokenCounter, furthest
 
 
 class Template(StrEnum):

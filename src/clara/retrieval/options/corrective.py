@@ -6,7 +6,7 @@ from itertools import islice
 from math import inf
 from time import perf_counter
 
-from clara.retrieval.fusion import Merge, reciprocal_ranks
+from clara.retrieval.options.fusion import Merge, reciprocal_ranks
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError, Rewrite
 from clara.retrieval.options.relevance import DEFAULT, Bounds, Relevance, grade
 from clara.retrieval.passage import Found, Query, Retrieve, Status

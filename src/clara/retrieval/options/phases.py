@@ -1,12 +1,11 @@
 """Searching collections one after the other: the most trusted first, the others only while too little was found."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
-from clara.retrieval.passage import Hit, Query
-from clara.retrieval.strategies import Search
+from clara.retrieval.passage import Gather, Gathered, Hit, Query, Search
 
 
 class MissingThresholdError(ValueError):
@@ -61,19 +60,6 @@ class Relaxation:
         return min(threshold, max(self.floor, threshold * self.step))
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """What the phases found, best first, and at most the limit.
-
-    `relaxed` has the threshold used of each collection for which it was lowered; it is empty when that found nothing either.
-    `passed` has, for each collection asked, how many passages it brought that reached the threshold used.
-    """
-
-    hits: tuple[Hit, ...] = ()
-    relaxed: Mapping[str, float] = field(default_factory=dict)
-    passed: Mapping[str, int] = field(default_factory=dict)
-
-
 def phases_of(names: Sequence[str], thresholds: Mapping[str, float]) -> tuple[Phase, ...]:
     """Ask collections by DevMatrix's rule; raises MissingThresholdError.
 
@@ -100,7 +86,7 @@ def phased(
     phases: Sequence[Phase],
     relaxation: Relaxation | None = Relaxation(),
     order: Literal["cosine", "phase"] = "cosine",
-) -> Callable[[Query], Gathered]:
+) -> Gather:
     """Ask one collection after the other, each at most once and only when it is needed.
 
     Each search has the query's own vector, so give it one: the text is then embedded once. A hit without a cosine passes no

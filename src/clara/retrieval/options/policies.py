@@ -9,17 +9,9 @@ from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.relevance import E5
 from clara.retrieval.options.self_rag import self_reflective
 from clara.retrieval.passage import Retrieve
-from clara.retrieval.profile import Profile
-from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
-from clara.settings import resources
+from clara.retrieval.vocabulary import Vocabulary
 
 Policy = Literal["none", "self_reflective", "corrective", "adaptive"]
-
-
-def subject_of(profile: Profile) -> Vocabulary:
-    """Read the words of what a corpus is about: programs, or public procedures."""
-    name = "code" if profile.language == "code" else "tramites"
-    return read_vocabulary(resources() / "data" / "vocabulary" / f"{name}.json")
 
 
 def by_policy(policy: Policy, retrieve: Retrieve, vocabulary: Vocabulary, confidence: float) -> Retrieve:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clara.retrieval.options.mmr import unit_vectors
-from clara.retrieval.passage import Hit, Passage, Query
-from clara.retrieval.strategies import Search
+from clara.retrieval.passage import Hit, Passage, Query, Search
 
 # DevMatrix. Not fitted: a property of the model, like every threshold on a cosine.
 SAME = 0.95

@@ -8,9 +8,8 @@ from types import MappingProxyType
 
 from clara.retrieval.options.boosts import Boosts, boosted
 from clara.retrieval.options.mmr import diversified
-from clara.retrieval.passage import Hit, Query
+from clara.retrieval.passage import Hit, Query, Search
 
-Search = Callable[[Query], Sequence[Hit]]
 Order = Callable[[Query, Sequence[Hit]], Sequence[Hit]]
 
 # The most that a Query may ask for, and all there is: an index brings up 50 candidates by vector and 50 by words.
