@@ -37,7 +37,7 @@ from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeight
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.settings import load_settings, resources
-from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.ablation_report import AblationRow, markdown, plot
 from clara_lab.benchmark import MEASURES, Benchmark, BenchmarkError, Estimate, estimate, missing_files, read_benchmark
 
 # As many as the largest k measured; MRR looks no further.
@@ -86,7 +86,7 @@ def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[
     return wrap
 
 
-def measure(services: Container, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> Row:
+def measure(services: Services, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> AblationRow:
     """Ask every question of a benchmark, and measure quality, latency and memory."""
     embedder = services.memorising_embedder(remember_queries=True)
     vectors = embedder.embed([question.text for question in benchmark.questions], "query")
@@ -108,7 +108,7 @@ def measure(services: Container, benchmark: Benchmark, variant: Variant, progres
             spent.append(milliseconds)
         progress(number, len(benchmark.questions))
     estimates: dict[str, Estimate] = {name: estimate(of) for name, of in values.items()}
-    return Row(benchmark.name, variant.name, len(benchmark.questions), estimates, *_spent(spent))
+    return AblationRow(benchmark.name, variant.name, len(benchmark.questions), estimates, *_spent(spent))
 
 
 def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
@@ -117,7 +117,7 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
     return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
 
 
-def measure_clara(services: Container, variant: Variant, questions: Sequence[Question]) -> Row:
+def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> AblationRow:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
     retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
@@ -134,7 +134,9 @@ def measure_clara(services: Container, variant: Variant, questions: Sequence[Que
     for name in CLARA_MEASURES:
         measured, spread = OUTCOME_MEASURES[name](outcomes), interval(OUTCOME_MEASURES[name], outcomes)
         estimates[name] = Estimate(measured or 0.0, *(spread or (0.0, 0.0)))
-    return Row("clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes]))
+    return AblationRow(
+        "clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes])
+    )
 
 
 def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
@@ -144,7 +146,7 @@ def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int
     ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
 
 
-def _clara(services: Container, variants: Sequence[Variant]) -> list[Row]:
+def _clara(services: Services, variants: Sequence[Variant]) -> list[AblationRow]:
     ensure_corpus(services, lambda said: click.echo(said, err=True))
     questions = [question for question in read_evaluation(services) if question.split == "dev"]
     questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")
@@ -193,7 +195,7 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
             f"{data.absolute()} lacks {', '.join(missing)}. Fetch the data sets that {folder / 'benchmarks'} names and give "
             "their folder (make ablation DATA=FOLDER, or --data FOLDER), or leave them out with --only"
         )
-    rows: list[Row] = []
+    rows: list[AblationRow] = []
     goals: dict[str, Mapping[str, float]] = {}
     with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
         if not only or "clara" in only:
@@ -211,7 +213,7 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
     click.echo(markdown(rows, goals))
 
 
-def _write(out: Path, rows: Sequence[Row], goals: Mapping[str, Mapping[str, float]]) -> None:
+def _write(out: Path, rows: Sequence[AblationRow], goals: Mapping[str, Mapping[str, float]]) -> None:
     """Write what was measured so far: a run that is stopped keeps its finished benchmarks."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "ablation.md").write_text(markdown(rows, goals), "utf-8")

@@ -14,7 +14,7 @@ COLOUR, BEST_COLOUR, GOAL_COLOUR = "#8aa1b8", "#1f5fa8", "#c0392b"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AblationRow:
     """One variant on one benchmark. Latencies are of one question, in milliseconds, memory is the process's peak in MB."""
 
     benchmark: str
@@ -26,7 +26,7 @@ class Row:
     memory: float
 
 
-def markdown(rows: Sequence[Row], goals: Goals) -> str:
+def markdown(rows: Sequence[AblationRow], goals: Goals) -> str:
     """Write one table a benchmark; the best of each measure is bold."""
     parts: list[str] = []
     for benchmark, group in _groups(rows).items():
@@ -43,7 +43,7 @@ def markdown(rows: Sequence[Row], goals: Goals) -> str:
     return "\n".join(parts)
 
 
-def plot(rows: Sequence[Row], goals: Goals, folder: Path) -> None:
+def plot(rows: Sequence[AblationRow], goals: Goals, folder: Path) -> None:
     """Draw each benchmark's first measure with its intervals, as PNG and SVG."""
     groups = _groups(rows)
     heights = [len(group) + 3 for group in groups.values()]
@@ -73,8 +73,8 @@ def plot(rows: Sequence[Row], goals: Goals, folder: Path) -> None:
         figure.savefig(folder / f"ablation.{kind}", dpi=150)
 
 
-def _groups(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def _groups(rows: Sequence[AblationRow]) -> dict[str, list[AblationRow]]:
+    groups: dict[str, list[AblationRow]] = {}
     for row in rows:
         groups.setdefault(row.benchmark, []).append(row)
     return groups

@@ -18,7 +18,7 @@ class BenchmarkError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BenchmarkQuestion:
     """One question and the ids of all passages that answer it."""
 
     id: str
@@ -33,7 +33,7 @@ class Benchmark:
     name: str
     profile: str
     passages: tuple[Passage, ...]
-    questions: tuple[Asked, ...]
+    questions: tuple[BenchmarkQuestion, ...]
     measures: tuple[str, ...]
     goals: Mapping[str, float]
 
@@ -84,10 +84,10 @@ def _lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
 
 
-def _asked(line: Mapping[str, Any]) -> Asked:
+def _asked(line: Mapping[str, Any]) -> BenchmarkQuestion:
     if not isinstance(line["gold"], list) or not line["gold"]:
         raise ValueError(f"question {line['id']}: 'gold' must be a list of one passage or more")
-    return Asked(line["id"], line["question"], frozenset(line["gold"]))
+    return BenchmarkQuestion(line["id"], line["question"], frozenset(line["gold"]))
 
 
 def _passage(corpus: str, fields: Mapping[str, str], line: Mapping[str, Any]) -> Passage:

@@ -34,7 +34,7 @@ SEEN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CodeQuestion:
     """A question about programs, and the units that answer it; any of them will do."""
 
     id: str
@@ -52,24 +52,25 @@ def hit_at(k: int) -> Value:
 MEASURES = {"hit@1": hit_at(1), "hit@3": hit_at(3), "MRR": reciprocal_rank}
 
 
-def read_questions(file: Path) -> list[Wanted]:
+def read_questions(file: Path) -> list[CodeQuestion]:
     """Read {"id", "question", "language", "split", "gold"} from each line. Raises BenchmarkError."""
     try:
         lines = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
         return [
-            Wanted(line["id"], line["question"], line["language"], line["split"], frozenset(line["gold"])) for line in lines
+            CodeQuestion(line["id"], line["question"], line["language"], line["split"], frozenset(line["gold"]))
+            for line in lines
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 
 
-def ask(services: Container, corpus: str, wanted: Wanted, policy: Policy) -> list[str]:
+def ask(services: Services, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
     found = search(services, wanted.question, Asking(LIMIT, corpus, (UNITS,), policy=policy))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))
 
 
-def table(questions: Sequence[Wanted], ranked: Sequence[Sequence[str]]) -> list[str]:
+def table(questions: Sequence[CodeQuestion], ranked: Sequence[Sequence[str]]) -> list[str]:
     """Give a line a split, and one for all, with each measure and its interval."""
     lines = []
     for split in ("all", *dict.fromkeys(one.split for one in questions)):
@@ -82,7 +83,7 @@ def table(questions: Sequence[Wanted], ranked: Sequence[Sequence[str]]) -> list[
     return lines
 
 
-def missed(questions: Sequence[Wanted], ranked: Sequence[Sequence[str]]) -> list[str]:
+def missed(questions: Sequence[CodeQuestion], ranked: Sequence[Sequence[str]]) -> list[str]:
     """Name the questions whose answer is not among the first three, with its rank and what stands there."""
     lines = []
     for one, found in zip(questions, ranked, strict=True):

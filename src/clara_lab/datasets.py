@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from clara_lab.bench.dataset import BenchData, BenchDataError
 
 if TYPE_CHECKING:
-    from clara_lab.bench.plan import Plan
+    from clara_lab.bench.plan import RunPlan
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def read_parquet(name: str, folder: Path) -> BenchData:
     return read_folder(name, folder)
 
 
-def read_stored(plan: "Plan", cache: Path) -> BenchData:
+def read_stored(plan: "RunPlan", cache: Path) -> BenchData:
     """Read the data set of a plan from its S3-compatible storage, through a local cache. Raises BenchDataError."""
     with _installed():
         from clara_lab.parquet.places import ObjectStore
@@ -38,18 +38,18 @@ def read_stored(plan: "Plan", cache: Path) -> BenchData:
     return read_store(plan.mteb_dataset_name, store, plan.s3_datasets_prefix, cache)
 
 
-def pack(data: BenchData, target: str, plan: "Plan", *, overwrite: bool) -> str:
+def pack(data: BenchData, target: str, plan: "RunPlan", *, overwrite: bool) -> str:
     """Write a data set as Parquet into a folder, or with s3://BUCKET/PREFIX into the plan's storage; give where it is.
 
     Raises BenchDataError.
     """
     with _installed():
-        from clara_lab.parquet.places import ObjectStore, Place
+        from clara_lab.parquet.places import DatasetLocation, ObjectStore
         from clara_lab.parquet.writing import write
-    place = Place(target)
+    place = DatasetLocation(target)
     if target.startswith("s3://"):
         bucket, _, prefix = target.removeprefix("s3://").partition("/")
         keys = plan.minio_access_key.get_secret_value(), plan.minio_secret_key.get_secret_value()
-        place = Place(prefix, ObjectStore(plan.minio_endpoint, bucket, *keys))
+        place = DatasetLocation(prefix, ObjectStore(plan.minio_endpoint, bucket, *keys))
     write(data, place, overwrite=overwrite)
     return str(place)

@@ -14,9 +14,9 @@ from clara.adapters.models.guards import guarded
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 from clara_lab.gemini_chat import GeminiChat
 from clara_lab.served.chat import ServedChat
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.gemini_faults import said as gemini_said
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import said as openai_said
 
 ASKED = ChatPrompt("Repeat the page.", "secreto-de-la-persona\nLa tasa es de 9,84 €.")
@@ -34,7 +34,7 @@ class Served:
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Served]:
     server = ModelStandIn("key", lambda _instruction, page: f"«{page}»").serve()
-    transport = ServedTransport(Limits(5, 4, 0))
+    transport = ServedTransport(RequestLimits(5, 4, 0))
     gemini = GeminiTransport("key", deadline_seconds=5, base_url=server.url, guard=guarded())
     endpoint = ServedEndpoint(f"{server.url}/v1/", "chat", "key")
     with closing(transport), closing(gemini):
@@ -112,7 +112,7 @@ def test_nothing_is_no_answer(kind: str, served: Served, model: ChatModel, text:
     [
         ModelFault(status=500),
         ModelFault(status=429),
-        ModelFault(Manner.RESET),
+        ModelFault(Delivery.RESET),
         ModelFault(body=b"\xff"),
         ModelFault(status=401),
     ],

@@ -17,7 +17,7 @@ from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.embedding_memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 LOCAL = LocalEmbedder()
@@ -42,7 +42,7 @@ def legacy_client(url: str) -> tuple[Any, Embedder] | None:
 SERVER = ModelStandIn("key").serve()
 GEMINI = GeminiTransport("key", deadline_seconds=30, base_url=SERVER.url)
 LEGACY = legacy_client(SERVER.url)
-SERVED = ServedTransport(Limits(30, 4, 0))
+SERVED = ServedTransport(RequestLimits(30, 4, 0))
 EMBEDDERS = {
     "gemini": GeminiEmbedder(GEMINI, "gemini-embedding-001"),
     **({"legacy": LEGACY[1]} if LEGACY else {}),

@@ -23,7 +23,7 @@ from clara.retrieval.options.rerankers import (
 )
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara_lab.stand_ins.gemini_speech import generation
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 
 KEY = "test-key"
 QUESTION = "cuánto tarda la cita"
@@ -151,10 +151,10 @@ def test_one_client_serves_many_threads(models: Models, scorer: str) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        ModelFault(Manner.HANG),
-        ModelFault(Manner.DRIP_HEADERS, body=b" " * 500),
-        ModelFault(Manner.DRIP_BODY, body=b" " * 500),
-        ModelFault(Manner.DRIP_BODY, status=503, body=b" " * 500),
+        ModelFault(Delivery.HANG),
+        ModelFault(Delivery.DRIP_HEADERS, body=b" " * 500),
+        ModelFault(Delivery.DRIP_BODY, body=b" " * 500),
+        ModelFault(Delivery.DRIP_BODY, status=503, body=b" " * 500),
     ],
     ids=["hang", "dripping headers", "dripping body", "dripping error"],
 )
@@ -176,8 +176,8 @@ def test_the_deadline_is_for_the_whole_exchange(models: Models, scorer: str, fau
         (ModelFault(status=500, body=b"<html>"), "answered 500"),
         (ModelFault(status=503), "answered 503"),
         (ModelFault(status=302, headers={"Location": "/elsewhere"}), "answered 302"),
-        (ModelFault(Manner.RESET), r"could not be reached \(NetworkError\)"),
-        (ModelFault(Manner.TRUNCATED, body=b"[" * 100), r"could not be reached \(NetworkError\)"),
+        (ModelFault(Delivery.RESET), r"could not be reached \(NetworkError\)"),
+        (ModelFault(Delivery.TRUNCATED, body=b"[" * 100), r"could not be reached \(NetworkError\)"),
         (ModelFault(body=b""), "something else than"),
         (ModelFault(body=b"\xff\xfe garbage"), "something else than"),
         (ModelFault(body=b"[]"), "something else than"),

@@ -14,12 +14,12 @@ from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
 from clara.processes.worker import LocalSender
-from clara_lab.stand_ins.twilio_faults import TAKING, Fault, Kind
+from clara_lab.stand_ins.twilio_faults import TAKING, FaultMode, TwilioFault
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 ACCOUNT, TOKEN, STATUS = "AC" + "2" * 32, "token", "http://127.0.0.1:1/webhook/status"
 OUTGOING = Outgoing(17, "whatsapp:+15555550100", "whatsapp:+34600000001", "¡Hola! 😀 مرحبا & más = 100 %")
-SLOW = {Kind.ACCEPT_SLOW, Kind.HANG}
+SLOW = {FaultMode.ACCEPT_SLOW, FaultMode.HANG}
 
 
 def at_once() -> bool:
@@ -123,16 +123,16 @@ def test_a_wrong_token_throws_nothing_away(twilio: Twilio, asks: str) -> None:
 
 def test_a_rate_says_how_long_to_wait(twilio: Twilio) -> None:
     """The provider's Retry-After reaches whoever schedules the next try."""
-    twilio.server.faults.append(Fault(Kind.RATE, seconds=7))
+    twilio.server.faults.append(TwilioFault(FaultMode.RATE, seconds=7))
     with pytest.raises(TemporarySendError) as caught:
         twilio.sender.send(OUTGOING, at_once)
     assert caught.value.wait == 7.0
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.RATE])
-def test_an_answer_that_does_not_tell_is_lost(twilio: Twilio, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in FaultMode if kind is not FaultMode.RATE])
+def test_an_answer_that_does_not_tell_is_lost(twilio: Twilio, kind: FaultMode) -> None:
     """Once a request is written, every failure but a plain refusal leaves open whether it was taken; it is not repeated."""
-    twilio.server.faults.append(Fault(kind))
+    twilio.server.faults.append(TwilioFault(kind))
     with pytest.raises(LostAnswerError):
         (twilio.impatient if kind in SLOW else twilio.sender).send(OUTGOING, at_once)
     assert len(twilio.server.taken) == (kind in TAKING)
@@ -159,7 +159,7 @@ def test_a_server_that_is_away_is_temporary(free_port: int) -> None:
 def test_a_lost_message_appears_in_the_list_after_the_lag(twilio: Twilio) -> None:
     """A message that was taken without an answer is not in the list at first, and then it is."""
     twilio.server.list_lag = 0.2
-    twilio.server.faults.append(Fault(Kind.ACCEPT_THEN_CUT))
+    twilio.server.faults.append(TwilioFault(FaultMode.ACCEPT_THEN_CUT))
     with pytest.raises(LostAnswerError):
         twilio.sender.send(OUTGOING, at_once)
     assert twilio.sender.taken(OUTGOING) == []
@@ -177,11 +177,11 @@ def test_the_list_holds_the_newest_of_this_pair(twilio: Twilio) -> None:
     assert all(0.0 <= taken.age < 60.0 for taken in found)
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_a_list_that_fails_is_temporary(twilio: Twilio, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(FaultMode))
+def test_a_list_that_fails_is_temporary(twilio: Twilio, kind: FaultMode) -> None:
     """Nothing is known of what was taken, which is never the same as that nothing was taken."""
     twilio.sender.send(OUTGOING, at_once)
-    twilio.server.list_faults.append(Fault(kind))
+    twilio.server.list_faults.append(TwilioFault(kind))
     with pytest.raises(TemporarySendError):
         (twilio.impatient if kind in SLOW else twilio.sender).taken(OUTGOING)
 

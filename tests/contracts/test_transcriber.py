@@ -11,11 +11,11 @@ from clara.adapters.models.gemini.transcriber import MAX_AUDIO_BYTES, MAX_CHARAC
 from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.answering.ports import ModelUnavailableError, Transcriber
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0
-SLOW = {Manner.HANG, Manner.DRIP_HEADERS, Manner.DRIP_BODY}
+SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 OGG = "audio/ogg; codecs=opus"
 SPOKEN = "¿cuánto cuesta el NIE?"
 FAULTS = {**gemini_faults(), **declining_faults(), **unfit_answers()}

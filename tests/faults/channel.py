@@ -9,23 +9,23 @@ from time import monotonic
 from typing import Any, Final
 
 from clara.jobs.children import end_with_parent
-from clara_lab.stand_ins.twilio_callbacks import Manner, Reported, Reporter
-from clara_lab.stand_ins.twilio_faults import Kind, Plan
+from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
+from clara_lab.stand_ins.twilio_faults import FaultMode, FaultPlan
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 
 STATUSES: Final = ("sent", "delivered", "read")
 # Shares of the requests that go wrong when one sends, and when one lists.
 SENDING: Final = {
-    Kind.ACCEPT_THEN_CUT: 0.02,
-    Kind.ACCEPT_THEN_500: 0.01,
-    Kind.CUT: 0.01,
-    Kind.GARBAGE: 0.005,
-    Kind.TRUNCATED: 0.005,
-    Kind.RATE: 0.02,
-    Kind.ERROR: 0.01,
-    Kind.ACCEPT_SLOW: 0.01,
+    FaultMode.ACCEPT_THEN_CUT: 0.02,
+    FaultMode.ACCEPT_THEN_500: 0.01,
+    FaultMode.CUT: 0.01,
+    FaultMode.GARBAGE: 0.005,
+    FaultMode.TRUNCATED: 0.005,
+    FaultMode.RATE: 0.02,
+    FaultMode.ERROR: 0.01,
+    FaultMode.ACCEPT_SLOW: 0.01,
 }
-LISTING: Final = {Kind.CUT: 0.02, Kind.ERROR: 0.02, Kind.RATE: 0.01}
+LISTING: Final = {FaultMode.CUT: 0.02, FaultMode.ERROR: 0.02, FaultMode.RATE: 0.01}
 LIST_LAG_SECONDS: Final = 1.0
 LONGEST_DELAY_SECONDS: Final = 0.5
 Write = Callable[[dict[str, Any]], None]
@@ -34,7 +34,7 @@ Write = Callable[[dict[str, Any]], None]
 class RecordingReporter(Reporter):
     """Sends callbacks, and writes down what each said and what came back."""
 
-    def __init__(self, auth_token: str, manner: Manner, write: Write) -> None:
+    def __init__(self, auth_token: str, manner: CallbackOptions, write: Write) -> None:
         super().__init__(auth_token, manner)
         self._write = write
 
@@ -66,12 +66,12 @@ def stand_in(account: str, token: str, folder: Path, seed: int | None) -> Twilio
         })  # fmt: skip
 
     made = TwilioStandIn(account, token, taken)
-    manner = Manner(STATUSES)
+    manner = CallbackOptions(STATUSES)
     if seed is not None:
-        made.plan = Plan(seed, SENDING)
-        made.list_plan = Plan(seed + 1, LISTING)
+        made.plan = FaultPlan(seed, SENDING)
+        made.list_plan = FaultPlan(seed + 1, LISTING)
         made.list_lag = LIST_LAG_SECONDS
-        manner = Manner(STATUSES, shuffled=True, delay=LONGEST_DELAY_SECONDS, repeated=0.2, seed=seed)
+        manner = CallbackOptions(STATUSES, shuffled=True, delay=LONGEST_DELAY_SECONDS, repeated=0.2, seed=seed)
     made.callbacks = RecordingReporter(token, manner, writing(folder / "told.jsonl"))
     return made
 

@@ -29,7 +29,7 @@ from clara.delivery.intake import CONTEXT
 from clara.delivery.message import Incoming, Report
 from clara.delivery.records import written
 from clara.delivery.turn_processor import take_turn
-from clara_lab.stand_ins.twilio_faults import Fault, Kind
+from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
 
 OURS: Final = "whatsapp:+15555550100"
@@ -44,10 +44,10 @@ ROUNDS: Final = 6
 READ_SECONDS, SLOW_SECONDS = 0.25, 0.5
 REFUSED: Final = "refused"
 HTTP: Final = {
-    BEFORE: Fault(Kind.CUT),
-    AFTER: Fault(Kind.ACCEPT_THEN_CUT),
-    TIMEOUT: Fault(Kind.ACCEPT_SLOW, seconds=SLOW_SECONDS),
-    REFUSED: Fault(Kind.RATE),
+    BEFORE: TwilioFault(FaultMode.CUT),
+    AFTER: TwilioFault(FaultMode.ACCEPT_THEN_CUT),
+    TIMEOUT: TwilioFault(FaultMode.ACCEPT_SLOW, seconds=SLOW_SECONDS),
+    REFUSED: TwilioFault(FaultMode.RATE),
 }
 
 
@@ -56,9 +56,9 @@ class Nth:
     """A plan of the stand-in: the request with this number, from 1, gets the fault."""
 
     number: int
-    fault: Fault
+    fault: TwilioFault
 
-    def draw(self) -> Fault | None:
+    def draw(self) -> TwilioFault | None:
         """Give the fault when it is due."""
         self.number -= 1
         return self.fault if self.number == 0 else None
@@ -144,7 +144,7 @@ def _erasing(stage: Stage) -> Case:
     return stage.accept(replace(earlier, incoming=wish, erases=True))
 
 
-def _turn_after(fault: Fault, answer: str = ANSWER) -> Callable[[Stage], Case]:
+def _turn_after(fault: TwilioFault, answer: str = ANSWER) -> Callable[[Stage], Case]:
     def prepare(stage: Stage) -> Case:
         case = replace(_turn(stage), answer=answer)
         stage.channel.faults.append(fault)
@@ -159,7 +159,7 @@ def _turn_after(fault: Fault, answer: str = ANSWER) -> Callable[[Stage], Case]:
 def _report(status: str, code: str | None = None, *, lost: bool = False) -> Callable[[Stage], Case]:
     def prepare(stage: Stage) -> Case:
         case = stage.accept(replace(stage.new("report"), answer="a"))
-        stage.channel.faults.extend([Fault(Kind.ACCEPT_THEN_CUT)] * lost)
+        stage.channel.faults.extend([TwilioFault(FaultMode.ACCEPT_THEN_CUT)] * lost)
         _try_to(lambda: stage.take(case, case.answer))
         (message,) = stage.taken(case)
         return replace(case, report=asdict(Report(message.reply or 0, message.sid, status, code)))
@@ -188,8 +188,8 @@ PATHS: Final = {
     "turn": Stretch(_turn),
     "turn of one part": Stretch(_turn_of_one_part, parts=1),
     "turn that erases": Stretch(_erasing, erased=2),
-    "turn after a lost answer": Stretch(_turn_after(Fault(Kind.ACCEPT_THEN_CUT))),
-    "turn after a lost request": Stretch(_turn_after(Fault(Kind.CUT), "a"), parts=1),
+    "turn after a lost answer": Stretch(_turn_after(TwilioFault(FaultMode.ACCEPT_THEN_CUT))),
+    "turn after a lost request": Stretch(_turn_after(TwilioFault(FaultMode.CUT), "a"), parts=1),
     "report": Stretch(_report("delivered"), parts=1),
     "report before the answer": Stretch(_report("delivered", lost=True), parts=1),
     "report of a failure for the rate": Stretch(_report("undelivered", "63018"), parts=1, resent=1),

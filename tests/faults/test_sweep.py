@@ -15,8 +15,8 @@ from tests.faults.sweep_case import ACCOUNT, TOKEN, Forks, Outcome, reports_on
 from clara.adapters.postgres.connections import open_engine
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
-from clara_lab.stand_ins.twilio_callbacks import Manner
-from clara_lab.stand_ins.twilio_faults import Fault, Kind
+from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
+from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 LOST = "lost! answer about 0.0"
@@ -32,7 +32,7 @@ def forks() -> Iterator[Forks]:
 @pytest.fixture
 def stage(empty_url: str, forks: Forks, tmp_path: Path) -> Iterator[Stage]:
     engine = open_engine(empty_url)
-    channel = TwilioStandIn(ACCOUNT, TOKEN, manner=Manner(statuses=()))
+    channel = TwilioStandIn(ACCOUNT, TOKEN, manner=CallbackOptions(statuses=()))
     serving = channel.serve()
     yield Stage(empty_url, engine, channel, forks, tmp_path)
     serving.shutdown()
@@ -97,7 +97,7 @@ def test_an_id_that_was_given_up_proves_nothing(stage: Stage) -> None:
     stage.take(case, case.answer)
     another = {**stage.new("turn").incoming, "sender": case.incoming["sender"]}
     second = stage.accept(replace(case, incoming=another))
-    stage.channel.faults.append(Fault(Kind.CUT))
+    stage.channel.faults.append(TwilioFault(FaultMode.CUT))
     with pytest.raises(LostAnswerError):
         stage.take(second, case.answer)
     assert stage.take(second, case.answer) == "sent"

@@ -24,7 +24,7 @@ from clara.retrieval.options.self_rag import should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.vocabulary import Vocabulary
 from clara_lab.benchmark import BenchmarkError
-from clara_lab.code_search import Wanted, measure, missed, read_questions, table
+from clara_lab.code_search import CodeQuestion, measure, missed, read_questions, table
 
 CODE = Path(__file__).parents[1] / "data" / "code"
 LIMIT = 10
@@ -287,7 +287,10 @@ class TestMeasuring:
 
     def test_a_table_counts_each_split(self) -> None:
         """A hit is any of the answers among the first; the rank of a miss is told."""
-        wanted = [Wanted("a", "?", "en", "tuning", frozenset({"x", "y"})), Wanted("b", "?", "en", "held_out", frozenset({"z"}))]
+        wanted = [
+            CodeQuestion("a", "?", "en", "tuning", frozenset({"x", "y"})),
+            CodeQuestion("b", "?", "en", "held_out", frozenset({"z"})),
+        ]
         ranked = [["y"], ["1", "2", "3", "z"]]
         assert [row.split("  ")[0].split()[0] for row in table(wanted, ranked)] == ["all", "tuning", "held_out"]
         assert missed(wanted, ranked) == ["b (held_out) at 4: ? -> 1, 2, 3"]

@@ -29,7 +29,7 @@ from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings
-from clara_lab.stand_ins.web_server import Page, ScriptedWeb
+from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
 NORM = "BOE-A-2015-10566"
 DATA = Path(__file__).parents[1] / "data"
@@ -377,7 +377,7 @@ def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine.get()), ())
 
     def taken(body: str, etag: str | None = None) -> str:
-        server.put("/nie", Page(body.encode(), etag=etag))
+        server.put("/nie", WebPage(body.encode(), etag=etag))
         result = intake.take(source, read)
         return "waits" if result.waits else result.outcome
 
@@ -398,7 +398,7 @@ def test_a_source_that_is_away(bench: Bench, web: tuple[ScriptedWeb, str]) -> No
     server, address = web
     fetcher = PoliteFetcher(bounds=Bounds(tries=1), inside=("127.0.0.1",))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
-    server.put("/nothing", Page(b""))
+    server.put("/nothing", WebPage(b""))
     read = in_the_net(fetcher, gazette, madrid_today())
     chosen = Chosen(sources=("interior-nie", NORM))
     outside = ingest_chosen(
@@ -416,7 +416,7 @@ def test_a_norm_from_the_gazette(bench: Bench, web: tuple[ScriptedWeb, str]) -> 
     server, address = web
     path = f"/datosabiertos/api/legislacion-consolidada/id/{NORM}"
     for file in (DATA / "boe_consolidated").glob("*.xml"):
-        server.put(f"{path}/{file.name.partition('_')[0]}", Page(file.read_bytes(), media_type="application/xml"))
+        server.put(f"{path}/{file.name.partition('_')[0]}", WebPage(file.read_bytes(), media_type="application/xml"))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     read = in_the_net(PoliteFetcher(), gazette, madrid_today())
     outcome = ingest_chosen(bench.services, Chosen(sources=(NORM,)), read, bench.said.append, lambda *_: None)

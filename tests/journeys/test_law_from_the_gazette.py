@@ -9,7 +9,7 @@ from tests.unit.knowledge.law.law_samples import DATA
 
 from clara.container import Container
 from clara_lab.stand_ins.boe_server import GazetteStandIn
-from clara_lab.stand_ins.recorded import Recordings
+from clara_lab.stand_ins.recorded import GazetteRecordings
 
 NORM = "BOE-A-2015-10566"
 BEFORE, AFTER = "d) Gran incapacidad.", "d) Gran incapacidad y e) otra más."
@@ -19,7 +19,7 @@ BEFORE, AFTER = "d) Gran incapacidad.", "d) Gran incapacidad y e) otra más."
 def site() -> Iterator[GazetteStandIn]:
     """The gazette with one norm: the recorded answers of its interface for consolidated law."""
     folder = DATA / "boe_consolidated"
-    held = Recordings(
+    held = GazetteRecordings(
         metadata={NORM: next(folder.glob("metadatos_*")).read_bytes()}, texts={NORM: next(folder.glob("texto_*")).read_bytes()}
     )
     site = GazetteStandIn(held).serve()

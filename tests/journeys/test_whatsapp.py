@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
 
-from clara_lab.stand_ins.twilio_faults import Fault, Kind
+from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_chat_page_is_not_served_on_whatsapp(clara: Clara) -> None:
 
 def test_a_reply_whose_answer_was_lost_is_not_sent_twice(clara: Clara) -> None:
     """Twilio took it and its answer never came: it is found in Twilio's list, and recorded under its id."""
-    clara.twilio.faults.append(Fault(Kind.ACCEPT_THEN_CUT))
+    clara.twilio.faults.append(TwilioFault(FaultMode.ACCEPT_THEN_CUT))
     sent = clara.say("¿Cuánto cuesta el NIE?", "SM1")
     until(lambda: clara.rows("select status, provider_sid, attempted_at from outbox") == [("sent", sent.sid, None)])
     until(lambda: clara.rows("select count(*) from procrastinate_jobs") == [(0,)])

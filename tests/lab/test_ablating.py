@@ -14,7 +14,7 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container, Lazily
 from clara.settings import child_environment, resources
 from clara_lab.ablation import Variant, load, main, measure, read_variants
-from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.ablation_report import AblationRow, markdown, plot
 from clara_lab.benchmark import Benchmark, BenchmarkError, read_benchmark
 
 ABOUT = """
@@ -121,7 +121,7 @@ def test_repeating_embeds_nothing(services: Container, benchmark: Benchmark, emb
 
 def test_the_report(services: Container, benchmark: Benchmark, tmp_path: Path) -> None:
     """What was measured can be written as a table and as a plot."""
-    rows: list[Row] = [measure(services, benchmark, BY_NAME[name], quiet) for name in ("profile", "dense only")]
+    rows: list[AblationRow] = [measure(services, benchmark, BY_NAME[name], quiet) for name in ("profile", "dense only")]
     goals = {benchmark.name: benchmark.goals}
     table = markdown(rows, goals)
     plot(rows, goals, tmp_path)

@@ -5,15 +5,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from clara_lab.ablation_report import Row, markdown, plot
+from clara_lab.ablation_report import AblationRow, markdown, plot
 from clara_lab.benchmark import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def row(benchmark: str, variant: str, recall: float, rank: float = 0.5) -> Row:
+def row(benchmark: str, variant: str, recall: float, rank: float = 0.5) -> AblationRow:
     measures = {"R@2": Estimate(recall, max(0.0, recall - 0.05), min(1.0, recall + 0.05)), "MRR": Estimate(rank, rank, rank)}
-    return Row(benchmark, variant, 200, measures, 4.25, 9.0, 512.6)
+    return AblationRow(benchmark, variant, 200, measures, 4.25, 9.0, 512.6)
 
 
 ROWS = [

@@ -19,7 +19,7 @@ from pyarrow.fs import S3FileSystem
 
 from clara_lab.bench.assembling import assemble
 from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara_lab.parquet.places import FILES, ObjectStore, Place
+from clara_lab.parquet.places import FILES, DatasetLocation, ObjectStore
 from clara_lab.parquet.reading import read_folder, read_store
 from clara_lab.parquet.writing import write
 
@@ -61,8 +61,8 @@ def raw(store: ObjectStore) -> S3FileSystem:
     )
 
 
-def place_of(store: ObjectStore) -> Place:
-    return Place(f"{PREFIX}/numbers", store)
+def place_of(store: ObjectStore) -> DatasetLocation:
+    return DatasetLocation(f"{PREFIX}/numbers", store)
 
 
 def put(store: ObjectStore, name: str, content: bytes) -> None:
@@ -92,7 +92,7 @@ def test_a_folder_and_a_bucket_read_the_same(server: ThreadedMotoServer, tmp_pat
     store = store_of(server)
     marked = replace(DATA, relative_only=True, origin={**DATA.origin, "format": "hotpotqa"})
     write(marked, place_of(store))
-    write(marked, Place(str(tmp_path / "numbers")))
+    write(marked, DatasetLocation(str(tmp_path / "numbers")))
     stored = read_store("numbers", store, PREFIX, tmp_path / "cache")
     local = read_folder("numbers", tmp_path / "numbers")
     same(stored)
@@ -141,7 +141,7 @@ def test_what_is_not_there_is_named(server: ThreadedMotoServer, tmp_path: Path) 
     store = store_of(server)
     other = replace(store, bucket="nobody")
     refused(lambda: read_store("numbers", other, PREFIX, tmp_path), "the bucket nobody does not exist", "MINIO_BUCKET_NAME")
-    refused(lambda: write(DATA, Place("x", other)), "the bucket nobody does not exist")
+    refused(lambda: write(DATA, DatasetLocation("x", other)), "the bucket nobody does not exist")
     refused(lambda: read_store("numbers", store, PREFIX, tmp_path), "corpus.parquet, queries.parquet", "S3_DATASETS_PREFIX")
     refused(lambda: read_folder("x", tmp_path / "none"), "files that are not there", "corpus.parquet", "qrels.parquet")
     for endpoint in ("127.0.0.1:9000", "http://me:secret@host", "http://host/path", "http://"):
@@ -150,7 +150,7 @@ def test_what_is_not_there_is_named(server: ThreadedMotoServer, tmp_path: Path) 
 
 def test_what_was_written_is_not_lost(server: ThreadedMotoServer, tmp_path: Path) -> None:
     """Writing where a data set is already needs saying so, in a folder as in a bucket."""
-    for place in (Place(str(tmp_path / "n")), Place("n", store_of(server))):
+    for place in (DatasetLocation(str(tmp_path / "n")), DatasetLocation("n", store_of(server))):
         write(DATA, place)
         refused(lambda place=place: write(DATA, place), "are there already")
         write(DATA, place, overwrite=True)
@@ -159,7 +159,7 @@ def test_what_was_written_is_not_lost(server: ThreadedMotoServer, tmp_path: Path
 def test_a_shortened_object_is_no_whole_parquet(server: ThreadedMotoServer, tmp_path: Path) -> None:
     """An object cut short in the bucket is named; so is one that is something else."""
     store = store_of(server)
-    write(DATA, Place(str(tmp_path / "n")))
+    write(DATA, DatasetLocation(str(tmp_path / "n")))
     for name in FILES:
         put(store, name, (tmp_path / "n" / name).read_bytes())
     put(store, "corpus.parquet", (tmp_path / "n" / "corpus.parquet").read_bytes()[:-200])
@@ -230,7 +230,7 @@ def test_wrong_credentials_are_told_without_repeating_them(code: str, tmp_path: 
     """Reading and writing name the settings to check; no key is in the message, nor in the store's representation."""
     with refusing(code) as store:
         refused(lambda: read_store("numbers", store, PREFIX, tmp_path), "refuses the credentials", "MINIO_ACCESS_KEY")
-        refused(lambda: write(DATA, Place("n", store)), "refuses the credentials")
+        refused(lambda: write(DATA, DatasetLocation("n", store)), "refuses the credentials")
     assert "the-" not in repr(store)
 
 
@@ -273,8 +273,8 @@ def test_every_fault_of_a_folder_is_told_at_once(tmp_path: Path) -> None:
 
 def test_files_of_two_writings_are_refused(tmp_path: Path) -> None:
     """When the questions are another pack's, the digest says so."""
-    write(DATA, Place(str(tmp_path / "a")))
-    write(assemble("numbers", [*DATA.documents, *DATA.questions[1:]]), Place(str(tmp_path / "b")))
+    write(DATA, DatasetLocation(str(tmp_path / "a")))
+    write(assemble("numbers", [*DATA.documents, *DATA.questions[1:]]), DatasetLocation(str(tmp_path / "b")))
     for name in FILES[1:]:
         (tmp_path / "b" / name).replace(tmp_path / "a" / name)
     refused(lambda: read_folder("x", tmp_path / "a"), "not of one writing")

@@ -11,16 +11,16 @@ import psycopg
 import pytest
 from tests.integration.wired import CommandLine, WordEmbedder
 
-from clara.container import Container
-from clara.container.lazily import Lazily
-from clara_lab.bench.peers import Outcome, PeerSetting
-from clara_lab.bench.peers_report import Table
+from clara.bootstrap import Services
+from clara.bootstrap.lazily import Lazily
+from clara_lab.bench.peers import PeerOutcome, PeerSetting
+from clara_lab.bench.peers_report import PeersTable
 from clara_lab.bench.plan import planned
 from clara_lab.borrowed import borrowed_database
 from clara_lab.runner.contenders import PEERS, Contender
-from clara_lab.runner.contending import Bounds, outcome_of
+from clara_lab.runner.contending import PeerLimits, outcome_of
 from clara_lab.runner.peer import Work, write_work
-from clara_lab.runner.peering import DATABASE, ENVIRONMENTS, Manner, compare_peers
+from clara_lab.runner.peering import DATABASE, ENVIRONMENTS, PeerOptions, compare_peers
 from clara_lab.runner.reading import read_source
 
 TOWNS = ("Almansa", "Baeza", "Calahorra", "Denia", "Estepona", "Fraga", "Guadix", "Huesca", "Igualada", "Jaca", "Lorca", "Mula")
@@ -45,12 +45,12 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def compare(empty_url: str, services_on: Callable[..., Container], data: Path, tmp_path: Path) -> Callable[..., Table]:
+def compare(empty_url: str, services_on: Callable[..., Services], data: Path, tmp_path: Path) -> Callable[..., PeersTable]:
     """Compares some of the contenders, with words for vectors."""
     services = services_on(empty_url)
     services.embedder = Lazily(WordEmbedder)
 
-    def compared(*only: str, environments: Path = NOWHERE) -> Table:
+    def compared(*only: str, environments: Path = NOWHERE) -> PeersTable:
         plan = planned(
             {
                 "BENCH_DATA": str(data),
@@ -60,14 +60,14 @@ def compare(empty_url: str, services_on: Callable[..., Container], data: Path, t
                 "GENERATION_ENABLED": False,
             }
         )
-        manner = Manner(tmp_path / "out", only, environments, 100)
+        manner = PeerOptions(tmp_path / "out", only, environments, 100)
         return compare_peers(services, plan, manner, lambda _said: None, lambda *_: None)
 
     return compared
 
 
 @pytest.fixture
-def run(empty_url: str, data: Path, tmp_path: Path) -> Callable[..., Outcome]:
+def run(empty_url: str, data: Path, tmp_path: Path) -> Callable[..., PeerOutcome]:
     """Runs one contender in a database of its own."""
     documents = read_source(data, "towns").documents[: len(TOWNS)]
     embedder = WordEmbedder()
@@ -78,15 +78,15 @@ def run(empty_url: str, data: Path, tmp_path: Path) -> Callable[..., Outcome]:
     work = Work(documents, [("q", f"river {TOWNS[3]}")], np.array(vectors, np.float32), np.array(asked, np.float32))
     write_work(folder, work)
 
-    def ran(contender: Contender, environments: Path = NOWHERE, seconds: float = 100) -> Outcome:
+    def ran(contender: Contender, environments: Path = NOWHERE, seconds: float = 100) -> PeerOutcome:
         with borrowed_database(empty_url, f"{DATABASE}{uuid4().hex}") as url:
             setting = PeerSetting(url, embedder.dimensions, "english", contender.way, contender.options)
-            return outcome_of(contender, setting, 5, Bounds(folder, tmp_path, environments, seconds))
+            return outcome_of(contender, setting, 5, PeerLimits(folder, tmp_path, environments, seconds))
 
     return ran
 
 
-def test_everybody_finds_what_words_find(compare: Callable[..., Table], tmp_path: Path) -> None:
+def test_everybody_finds_what_words_find(compare: Callable[..., PeersTable], tmp_path: Path) -> None:
     """Clara's three strategies and the plain peer rank the right town first, each timed and weighed, in three files."""
     names = ("SIMPLE_VECTOR", "CONTEXTUAL_HYBRID", "PROFILE:encyclopedia", "plain")
     table = compare(*names)
@@ -103,7 +103,7 @@ def test_everybody_finds_what_words_find(compare: Callable[..., Table], tmp_path
     assert written == [".csv", ".json", ".md"]
 
 
-def test_the_plain_peer_ranks_as_clara_does_by_vectors_alone(compare: Callable[..., Table]) -> None:
+def test_the_plain_peer_ranks_as_clara_does_by_vectors_alone(compare: Callable[..., PeersTable]) -> None:
     """Over the same vectors the two vector searches agree on the first document and on which five there are, ties aside."""
     own, plain = (outcome.timed for outcome in compare("SIMPLE_VECTOR", "plain").outcomes)
     assert own is not None
@@ -111,7 +111,7 @@ def test_the_plain_peer_ranks_as_clara_does_by_vectors_alone(compare: Callable[.
     assert {name: ids[0] for name, ids in own.ranked.items()} == {name: ids[0] for name, ids in plain.ranked.items()}
 
 
-def test_a_peer_that_is_not_installed_is_a_row_with_the_command(run: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_peer_that_is_not_installed_is_a_row_with_the_command(run: Callable[..., PeerOutcome], tmp_path: Path) -> None:
     """LangChain is not among Clara's own packages: without an environment of its own the row says how to make one."""
     langchain = PEERS[1]
     outcome = run(langchain, tmp_path / "environments")
@@ -120,7 +120,7 @@ def test_a_peer_that_is_not_installed_is_a_row_with_the_command(run: Callable[..
     assert outcome.remedy == langchain.remedy(tmp_path / "environments")
 
 
-def test_a_peer_that_fails_is_a_row_with_its_last_line(run: Callable[..., Outcome], tmp_path: Path) -> None:
+def test_a_peer_that_fails_is_a_row_with_its_last_line(run: Callable[..., PeerOutcome], tmp_path: Path) -> None:
     """What a process says last is the reason; all that it said is in its log."""
     outcome = run(replace(PLAIN, name="broken", target="clara_lab.peers.plain:Nobody"))
     assert "AttributeError" in outcome.failure
@@ -128,14 +128,14 @@ def test_a_peer_that_fails_is_a_row_with_its_last_line(run: Callable[..., Outcom
     assert "peers-broken.log" in outcome.remedy
 
 
-def test_a_peer_that_takes_too_long_is_ended(run: Callable[..., Outcome]) -> None:
+def test_a_peer_that_takes_too_long_is_ended(run: Callable[..., PeerOutcome]) -> None:
     """Nobody waits longer than was said."""
     outcome = run(PLAIN, seconds=0.01)
     assert outcome.failure == "took more than 0 s"
     assert "--seconds" in outcome.remedy
 
 
-def test_what_one_left_is_not_taken_for_another(run: Callable[..., Outcome]) -> None:
+def test_what_one_left_is_not_taken_for_another(run: Callable[..., PeerOutcome]) -> None:
     """After one that was measured, one that fails has no figures."""
     assert run(PLAIN).timed is not None
     assert run(replace(PLAIN, target="clara_lab.peers.plain:Nobody")).timed is None
@@ -155,7 +155,7 @@ def test_the_database_of_a_peer_is_gone_afterwards(empty_url: str) -> None:
 
 
 @pytest.mark.parametrize("contender", PEERS[1:], ids=lambda contender: contender.name)
-def test_each_framework_that_is_installed_finds_what_words_find(run: Callable[..., Outcome], contender: Contender) -> None:
+def test_each_framework_that_is_installed_finds_what_words_find(run: Callable[..., PeerOutcome], contender: Contender) -> None:
     """A framework's search, by vectors and hybrid, ranks the right town first."""
     environments = CHECKOUT / ENVIRONMENTS
     if contender.python(environments) is None:

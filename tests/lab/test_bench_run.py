@@ -18,12 +18,12 @@ from clara.container.lazily import Lazily
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
 from clara.settings import child_environment
 from clara_lab.bench.events import read_events
-from clara_lab.bench.plan import Plan, planned
+from clara_lab.bench.plan import RunPlan, planned
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
 from clara_lab.bench.serialising import read_run
 from clara_lab.runner.running import EVENTS, Output, run
 from clara_lab.stand_ins.gemini_speech import quote
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 
 TOWNS = (
     "Almansa",
@@ -98,7 +98,7 @@ class Bench:
         services.migrate()
         self.said: list[str] = []
 
-    def plan(self, **values: object) -> Plan:
+    def plan(self, **values: object) -> RunPlan:
         return planned({"BENCH_DATA": str(self.data), "MTEB_DATASET_NAME": "towns", **values})
 
     def run(self, resume: str = "", **values: object) -> RunRecord:
@@ -262,7 +262,7 @@ def test_a_run_that_was_killed_is_taken_up(
 
     def write(instruction: str, page: str) -> str:
         if next(writing) == 24:
-            models.standing = ModelFault(Manner.HANG)  # so that it is still at work when it is killed
+            models.standing = ModelFault(Delivery.HANG)  # so that it is still at work when it is killed
         return quote(instruction, page)
 
     models.write = write

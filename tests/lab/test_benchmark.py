@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clara.settings import resources
-from clara_lab.benchmark import MEASURES, Asked, BenchmarkError, estimate, read_benchmark, recall_at, reciprocal_rank
+from clara_lab.benchmark import (
+    MEASURES,
+    BenchmarkError,
+    BenchmarkQuestion,
+    estimate,
+    read_benchmark,
+    recall_at,
+    reciprocal_rank,
+)
 
 ABOUT = """
 profile = "encyclopedia"
@@ -50,8 +58,8 @@ def test_reading(tmp_path: Path) -> None:
     read = read_benchmark(benchmark(tmp_path), tmp_path)
     assert (read.name, read.profile, read.measures, read.goals) == ("cities", "encyclopedia", ("R@2", "MRR"), {"R@2": 0.75})
     assert read.questions == (
-        Asked("q1", "Where is fog?", frozenset({"p1"})),
-        Asked("q2", "Which cities are there?", frozenset({"p1", "p2"})),
+        BenchmarkQuestion("q1", "Where is fog?", frozenset({"p1"})),
+        BenchmarkQuestion("q2", "Which cities are there?", frozenset({"p1", "p2"})),
     )
     first, second = read.passages
     assert (first.id, first.document_id, first.corpus, first.language) == ("p1", "p1", "bench-cities", "en")

@@ -32,7 +32,7 @@ class Provenance:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DataFault:
     """What is wrong, where, and what to do. Faults with the same words are told as one, with their places."""
 
     place: str
@@ -42,17 +42,17 @@ class Fault:
 
 Kept = TypeVar("Kept", BenchDocument, BenchQuestion)
 
-Row = BenchDocument | BenchQuestion | Judgement | Provenance | Fault
+DataRow = BenchDocument | BenchQuestion | Judgement | Provenance | DataFault
 
 
-class Faults:
+class DataFaults:
     """Counts faults without keeping more of them than are told."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, str], list[str]] = {}
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: DataFault) -> None:
         """Count one."""
         words = (fault.problem, fault.remedy)
         self._numbers[words] = self._numbers.get(words, 0) + 1
@@ -76,20 +76,20 @@ class _Assembly:
     """Takes rows in any order; what refers to other rows is checked at the end."""
 
     def __init__(self) -> None:
-        self.faults = Faults()
+        self.faults = DataFaults()
         self.documents: dict[str, BenchDocument] = {}
         self.questions: dict[str, BenchQuestion] = {}
         self.gold: dict[str, set[str]] = {}
         self.provenance = Provenance()
 
-    def take(self, row: Row) -> None:
+    def take(self, row: DataRow) -> None:
         match row:
             case BenchDocument():
                 self._keep(row, self.documents, "document")
             case BenchQuestion():
                 self._keep(row, self.questions, "question")
                 if not row.text.strip():
-                    self.faults.add(Fault(row.id, "questions without text", "leave them out of the source"))
+                    self.faults.add(DataFault(row.id, "questions without text", "leave them out of the source"))
             case Judgement():
                 held = self.gold.setdefault(row.question, set())
                 if row.relevance > 0:
@@ -97,30 +97,30 @@ class _Assembly:
             case Provenance():
                 origin = {**self.provenance.origin, **row.origin}
                 self.provenance = Provenance(origin, self.provenance.relative_only or row.relative_only)
-            case Fault():
+            case DataFault():
                 self.faults.add(row)
 
     def _keep(self, row: Kept, held: dict[str, Kept], kind: str) -> None:
         if not row.id.strip():
-            self.faults.add(Fault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
+            self.faults.add(DataFault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
         elif row.id in held:
-            self.faults.add(Fault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
+            self.faults.add(DataFault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
         else:
             held[row.id] = row
 
     def finished(self) -> tuple[tuple[BenchDocument, ...], tuple[BenchQuestion, ...]]:
         for name, kept in (("documents", self.documents), ("questions", self.questions)):
             if not kept:
-                self.faults.add(Fault("in all of it", f"no {name}", "is this the right place, and are its files whole?"))
+                self.faults.add(DataFault("in all of it", f"no {name}", "is this the right place, and are its files whole?"))
         for question in self.gold.keys() - self.questions.keys():
-            self.faults.add(Fault(question, "judgements of absent questions", "add the questions or drop the judgements"))
+            self.faults.add(DataFault(question, "judgements of absent questions", "add the questions or drop the judgements"))
         return tuple(self.documents.values()), tuple(self._finished(question) for question in self.questions.values())
 
     def _finished(self, question: BenchQuestion) -> BenchQuestion:
         gold = question.gold | self.gold.get(question.id, set())
         for document in sorted(gold - self.documents.keys()):
             place = f"{document} (of question {question.id})"
-            self.faults.add(Fault(place, "judgements of absent documents", "add the documents or drop the judgements"))
+            self.faults.add(DataFault(place, "judgements of absent documents", "add the documents or drop the judgements"))
         return replace(question, gold=frozenset(gold), answer_type=_answer_type(question))
 
 
@@ -130,7 +130,7 @@ def _answer_type(question: BenchQuestion) -> str:
     return said or (LABEL if question.answer.strip().strip(".!").casefold() in YES_OR_NO else "")
 
 
-def assemble(name: str, rows: Iterable[Row]) -> BenchData:
+def assemble(name: str, rows: Iterable[DataRow]) -> BenchData:
     """Make data of rows in any order, however they were read. Raises BenchDataError with all faults, one kind a line.
 
     Answers and texts of documents may be empty, questions may have no document that answers them: `origin` counts them.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara_lab.bench.ranking import RERANKED, first_gold_rank
-from clara_lab.bench.record import IncomparableRunsError, Measured, RunRecord
+from clara_lab.bench.record import IncomparableRunsError, RunRecord, Score
 from clara_lab.bench.significance import estimates, mcnemar_p, randomisation_p
 from clara_lab.bench.summary import measured_rows
 from clara_lab.benchmark import Estimate
@@ -110,12 +110,12 @@ def compare(first: RunRecord, second: RunRecord, *, forced: bool = False) -> Com
     )
 
 
-Rows = Sequence[tuple[Mapping[str, Measured], Mapping[str, Measured]]]
+Rows = Sequence[tuple[Mapping[str, Score], Mapping[str, Score]]]
 
 
 def _differences(rows: Rows) -> list[Difference]:
     names = list(dict.fromkeys(name for one, other in rows for name in one if name in other and not name.startswith(_TURNED)))
-    absent = Measured(None)
+    absent = Score(None)
     values = {name: [(one.get(name, absent).value, other.get(name, absent).value) for one, other in rows] for name in names}
     moved = {name: [_minus(*pair) for pair in pairs] for name, pairs in values.items()}
     found, chances = estimates(moved), randomisation_p(moved)
@@ -152,7 +152,7 @@ def _changed(first: RunRecord, second: RunRecord, pairs: Sequence[tuple[int, int
     changed = []
     for name, is_right in SIDES.items():
         for (at, also), (one, other) in zip(pairs, rows, strict=True):
-            before, after = one.get(name, Measured(None)).value, other.get(name, Measured(None)).value
+            before, after = one.get(name, Score(None)).value, other.get(name, Score(None)).value
             if before is None or after is None or is_right(before) == is_right(after):
                 continue
             question = first.questions[at].question

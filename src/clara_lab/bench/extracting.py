@@ -13,8 +13,8 @@ from typing import Final
 from clara.language.sentences import sentence_ends
 from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.generation import normalised
-from clara_lab.bench.prompting import BenchContext, Shown
-from clara_lab.bench.writing import Written
+from clara_lab.bench.prompting import BenchContext, ShownDocument
+from clara_lab.bench.writing import WrittenAnswer
 
 UNDECIDED: Final = "the extractive writer cannot decide a label"
 NOTHING: Final = "the extractive writer was given no document"
@@ -63,7 +63,7 @@ class _Sentence:
     score: float
 
 
-class ExtractiveWriter:
+class SpanWriter:
     """Implements Writer without any service: a span of the nearest sentences, or a whole sentence where none fits.
 
     A question for a label is left unanswered, as a failure with a reason.
@@ -71,17 +71,17 @@ class ExtractiveWriter:
 
     name = "extractive"
 
-    def write(self, question: BenchQuestion, context: BenchContext) -> Written:
+    def write(self, question: BenchQuestion, context: BenchContext) -> WrittenAnswer:
         """Choose the answer from the page."""
         if not context.shown:
-            return Written(None, NOTHING)
+            return WrittenAnswer(None, NOTHING)
         if question.answer_type == LABEL:
-            return Written(None, UNDECIDED)
+            return WrittenAnswer(None, UNDECIDED)
         nearest = _nearest(question.text, context.shown)
-        return Written(_span(question.text, nearest) or nearest[0].text)
+        return WrittenAnswer(_span(question.text, nearest) or nearest[0].text)
 
 
-def _nearest(question: str, shown: tuple[Shown, ...]) -> list[_Sentence]:
+def _nearest(question: str, shown: tuple[ShownDocument, ...]) -> list[_Sentence]:
     """Rank all sentences of the page by the words they share with the question, rare words counting more."""
     told = [(document.title, text) for document in shown for text in _sentences(document.text)]
     words = [_stems(text) for _, text in told]

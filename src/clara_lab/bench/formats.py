@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clara_lab.bench.assembling import Fault, Judgement, Provenance, Row
+from clara_lab.bench.assembling import DataFault, DataRow, Judgement, Provenance
 from clara_lab.bench.dataset import BenchDataError, BenchDocument, BenchQuestion
 
 PARQUET, BEIR, JSON_LINES, HOTPOTQA = "parquet", "beir", "jsonl", "hotpotqa"
@@ -29,7 +29,7 @@ def recognise(source: Path) -> str:
     )
 
 
-def read_rows(source: Path, where: Mapping[str, str] | None = None, split: str = "test") -> Iterator[Row]:
+def read_rows(source: Path, where: Mapping[str, str] | None = None, split: str = "test") -> Iterator[DataRow]:
     """Give the rows of a source that needs nothing but JSON and CSV: BEIR (its `split`), JSON Lines (`where`), HotpotQA."""
     format_ = recognise(source)
     if format_ == BEIR:
@@ -49,7 +49,7 @@ def _questions_file(folder: Path) -> Path:
     raise BenchDataError(f"{folder}: one file queries*.jsonl is needed, found are: {names}; keep one of them beside the corpus")
 
 
-def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | None = None) -> Iterator[Row]:
+def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | None = None) -> Iterator[DataRow]:
     """Read documents {id, title, text or code} and questions {id, question, answer, type, level, gold}.
 
     Of the questions those are read that have all values of `where`, such as {"split": "open"}.
@@ -57,18 +57,18 @@ def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | No
     wanted = where or {}
     yield Provenance({"format": JSON_LINES, **{f"where_{key}": value for key, value in wanted.items()}})
     for place, line in _lines(corpus):
-        if isinstance(line, Fault):
+        if isinstance(line, DataFault):
             yield line
         else:
             yield _row(place, _document, line)
     for place, line in _lines(questions):
-        if isinstance(line, Fault):
+        if isinstance(line, DataFault):
             yield line
         elif all(str(line.get(key)) == str(value) for key, value in wanted.items()):
             yield _row(place, _question, line)
 
 
-def read_beir(folder: Path, split: str = "test") -> Iterator[Row]:
+def read_beir(folder: Path, split: str = "test") -> Iterator[DataRow]:
     """Read a BEIR folder. Questions that the split's judgements do not name belong to other splits, and are left out."""
     qrels = folder / "qrels" / f"{split}.tsv"
     judgements = list(_judgements(qrels))
@@ -76,14 +76,14 @@ def read_beir(folder: Path, split: str = "test") -> Iterator[Row]:
     yield Provenance({"format": BEIR, "split": split})
     yield from judgements
     for place, line in _lines(folder / "corpus.jsonl"):
-        yield line if isinstance(line, Fault) else _row(place, _beir_document, line)
+        yield line if isinstance(line, DataFault) else _row(place, _beir_document, line)
     for place, line in _lines(folder / "queries.jsonl"):
-        row = line if isinstance(line, Fault) else _row(place, _beir_question, line)
+        row = line if isinstance(line, DataFault) else _row(place, _beir_question, line)
         if not isinstance(row, BenchQuestion) or row.id in asked:
             yield row
 
 
-def read_hotpotqa(file: Path) -> Iterator[Row]:
+def read_hotpotqa(file: Path) -> Iterator[DataRow]:
     """Read HotpotQA's own JSON, or the same as exported by Hugging Face: each title becomes one document, read once.
 
     Its corpus is made of the passages around its own answers, so figures on it only compare strategies with each other.
@@ -105,7 +105,7 @@ def read_hotpotqa(file: Path) -> Iterator[Row]:
             yield from rows
 
 
-def _hotpotqa_rows(entry: Mapping[str, Any], titles: set[str]) -> list[Row]:
+def _hotpotqa_rows(entry: Mapping[str, Any], titles: set[str]) -> list[DataRow]:
     facts, context = entry["supporting_facts"], entry["context"]
     if isinstance(facts, Mapping):  # as Hugging Face exports it: columns instead of pairs
         facts = zip(facts["title"], facts["sent_id"], strict=True)
@@ -115,7 +115,7 @@ def _hotpotqa_rows(entry: Mapping[str, Any], titles: set[str]) -> list[Row]:
     kinds = {"question_type": _text(entry, "type", ""), "level": _text(entry, "level", "")}
     id_ = _text(entry, "_id" if "_id" in entry else "id")
     question = BenchQuestion(id_, _text(entry, "question"), _text(entry, "answer", ""), gold=gold, **kinds)
-    rows: list[Row] = [question]
+    rows: list[DataRow] = [question]
     for title, text in passages:
         if title not in titles:
             titles.add(title)
@@ -128,7 +128,7 @@ def _title_id(title: str) -> str:
     return "_".join(title.split())
 
 
-def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | Fault]]:
+def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | DataFault]]:
     """Give each JSON object with its place, one line at a time; U+2028 and its kind may stand inside a text."""
     try:
         with file.open(encoding="utf-8-sig", newline="\n") as opened:
@@ -137,10 +137,10 @@ def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | Fault]]:
                     place = f"{file.name}:{number}"
                     yield place, _object(place, line)
     except (OSError, UnicodeDecodeError) as error:
-        yield file.name, Fault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
+        yield file.name, DataFault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
 
 
-def _object(place: str, line: str) -> dict[str, Any] | Fault:
+def _object(place: str, line: str) -> dict[str, Any] | DataFault:
     try:
         found = json.loads(line)
     except ValueError as error:
@@ -148,15 +148,15 @@ def _object(place: str, line: str) -> dict[str, Any] | Fault:
     return found if isinstance(found, dict) else _bad(f"{place} (not an object)")
 
 
-def _row(place: str, make: Callable[[Mapping[str, Any]], Row], line: Mapping[str, Any]) -> Row:
+def _row(place: str, make: Callable[[Mapping[str, Any]], DataRow], line: Mapping[str, Any]) -> DataRow:
     try:
         return make(line)
     except (KeyError, TypeError, AttributeError) as error:
         return _bad(f"{place} ({_told(error)})")
 
 
-def _bad(place: str) -> Fault:
-    return Fault(place, BAD_LINE, "mend them or take them out")
+def _bad(place: str) -> DataFault:
+    return DataFault(place, BAD_LINE, "mend them or take them out")
 
 
 def _told(error: Exception) -> str:
@@ -196,7 +196,7 @@ def _beir_question(line: Mapping[str, Any]) -> BenchQuestion:
     return BenchQuestion(_text(line, "_id"), _text(line, "text"), answer if isinstance(answer, str) else "")
 
 
-def _judgements(file: Path) -> Iterator[Judgement | Fault]:
+def _judgements(file: Path) -> Iterator[Judgement | DataFault]:
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
             for number, cells in enumerate(csv.reader(opened, delimiter="\t", quoting=csv.QUOTE_NONE), 1):
@@ -206,7 +206,7 @@ def _judgements(file: Path) -> Iterator[Judgement | Fault]:
                 elif cells and not (is_triple and number == 1):  # the first line may be a header
                     yield _bad(f"{file.name}:{number} (question, document and score are needed, separated by tabs)")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        yield Fault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
+        yield DataFault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
 
 
 def _is_number(cell: str) -> bool:

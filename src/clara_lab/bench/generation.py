@@ -11,7 +11,7 @@ from typing import Final
 
 from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.prompting import LABELS
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 
 NO_GOLD: Final = "no right answer is known"
 NO_ANSWER: Final = "no answer was written"
@@ -73,19 +73,19 @@ def primary(question: BenchQuestion) -> str:
     return "accuracy" if question.answer_type == LABEL else "f1"
 
 
-def answer_measures(question: BenchQuestion, answer: str | None, labels: Sequence[str] = LABELS) -> dict[str, Measured]:
+def answer_measures(question: BenchQuestion, answer: str | None, labels: Sequence[str] = LABELS) -> dict[str, Score]:
     """Measure an answer: "accuracy" or "f1", and "exact_match".
 
     Without a right answer, or without an answer (None), both are errors and no zeros; an empty answer is wrong.
     """
     names = (primary(question), "exact_match")
     if not normalised(question.answer):
-        return dict.fromkeys(names, Measured(None, NO_GOLD))
+        return dict.fromkeys(names, Score(None, NO_GOLD))
     if answer is None:
-        return dict.fromkeys(names, Measured(None, NO_ANSWER))
+        return dict.fromkeys(names, Score(None, NO_ANSWER))
     right = question.answer
     first = accuracy(answer, right, labels) if question.answer_type == LABEL else token_f1(answer, right)
-    return dict(zip(names, (Measured(first), Measured(exact_match(answer, right))), strict=True))
+    return dict(zip(names, (Score(first), Score(exact_match(answer, right))), strict=True))
 
 
 def _number(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from clara_lab.bench.page import figure, page, paragraph, plots, section, table, tiles
 from clara_lab.bench.plots import Bar, histogram, intervals, lines, shares
 from clara_lab.bench.ranking import DEPTHS, RERANKED, first_gold_rank
-from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 from clara_lab.bench.summary import MEDIAN, TAIL, Figures, Summary, failures, grouped, percentile, summarise, times
 
 # Measures that head the page and are told by type and level, where the run has them.
@@ -33,7 +33,7 @@ RELATIVE_ONLY: Final = (
     "the same data with each other, and with nothing published."
 )
 
-Rows = Sequence[Mapping[str, Measured]]
+Rows = Sequence[Mapping[str, Score]]
 
 
 def run_page(record: RunRecord, figures: Figures) -> str:
@@ -171,13 +171,13 @@ def _worst(questions: Sequence[QuestionRecord], rows: Rows) -> str:
     return table(note, heads, cells, wide=("asked", "written"))
 
 
-def _worth(record: QuestionRecord, row: Mapping[str, Measured]) -> tuple[bool, float, float]:
+def _worth(record: QuestionRecord, row: Mapping[str, Score]) -> tuple[bool, float, float]:
     """Order: what was not searched, then by the answer, then by the ranking. What has no such measure counts as good."""
-    ranked = row.get("mrr", Measured(1.0)).value
+    ranked = row.get("mrr", Score(1.0)).value
     return (bool(record.retrieved) or not record.failures, _answer_value(row, 1.0), 1.0 if ranked is None else ranked)
 
 
-def _answer_value(row: Mapping[str, Measured], missing: float) -> float:
+def _answer_value(row: Mapping[str, Score], missing: float) -> float:
     for name in ("accuracy", "f1"):
         if name in row:
             value = row[name].value
@@ -185,8 +185,8 @@ def _answer_value(row: Mapping[str, Measured], missing: float) -> float:
     return missing
 
 
-def _question_cells(record: QuestionRecord, row: Mapping[str, Measured]) -> list[str]:
-    question, recall = record.question, row.get("recall@5", Measured(None)).value
+def _question_cells(record: QuestionRecord, row: Mapping[str, Score]) -> list[str]:
+    question, recall = record.question, row.get("recall@5", Score(None)).value
     answered = _answer_value(row, -1.0)
     return [
         question.id,

@@ -10,7 +10,7 @@ from typing import Final
 from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER, normalised
 from clara_lab.bench.prompting import BenchContext, page_of
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 
 FAITHFULNESS: Final = "faithfulness"
@@ -58,7 +58,7 @@ _NAMED: Final = re.compile(rf"\bscore\b[\"'*]*\s*(?::|=|is|of)[\s\"'*]*{_SCORE}(
 _FENCE: Final = re.compile(r"```(?:json)?\s*(?P<document>\{.*\})\s*```", re.DOTALL)
 
 
-class Judge:
+class AnswerJudge:
     """Asks a model about answers; safe to share between threads. `name` is the model's."""
 
     def __init__(self, model: ChatModel, max_tokens: int = JUDGE_TOKENS) -> None:
@@ -66,25 +66,25 @@ class Judge:
         self._max_tokens = max_tokens
         self.name = model.name
 
-    def faithfulness(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Measured:
+    def faithfulness(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
         """Give how far the documents bear the answer (0..1); a judge that fails is an error. No documents bear nothing."""
         return self._verdict(FAITHFULNESS, question, answer, context)
 
-    def context_utilisation(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Measured:
+    def context_utilisation(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
         """Give how far the answer uses the documents (0..1); a judge that fails is an error. Of none, none is used."""
         return self._verdict(CONTEXT_UTILISATION, question, answer, context)
 
-    def _verdict(self, measure: str, question: BenchQuestion, answer: str | None, context: BenchContext) -> Measured:
+    def _verdict(self, measure: str, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
         if answer is None or not answer.strip():
-            return Measured(None, NO_ANSWER)
+            return Score(None, NO_ANSWER)
         if not context.shown:
-            return Measured(0.0)
+            return Score(0.0)
         try:
             verdict = self._model.complete(judge_prompt(measure, question, answer, context, self._max_tokens)).text
         except ChatUnavailableError as error:
-            return Measured(None, f"judge {error}")
+            return Score(None, f"judge {error}")
         score = read_score(verdict)
-        return Measured(None, UNREADABLE) if score is None else Measured(score)
+        return Score(None, UNREADABLE) if score is None else Score(score)
 
 
 def judge_prompt(measure: str, question: BenchQuestion, answer: str, context: BenchContext, max_tokens: int) -> ChatPrompt:

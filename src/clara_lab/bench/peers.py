@@ -74,7 +74,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PeerOutcome:
     """One row of the table. Without `timed`, `failure` says why and `remedy` what to do."""
 
     name: str

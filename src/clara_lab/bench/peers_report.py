@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.peers import Outcome, Timed
+from clara_lab.bench.peers import PeerOutcome, Timed
 from clara_lab.bench.serialising import finite
 from clara_lab.bench.significance import estimates, randomisation_p
 from clara_lab.bench.summary import MEDIAN, TAIL
@@ -29,18 +29,18 @@ HEADS: Final = ("search", *MEASURES, "p", "p50 ms", "p95 ms", "questions/s", "in
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PeersTable:
     """All that was found: `data` as in the report of a run, `depth` how many documents were asked for."""
 
     started: str
     data: Mapping[str, Any]
     depth: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PeerOutcome, ...]
     questions: tuple[BenchQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PeerRow:
     """The figures of one contender; `p` is of the difference of R@5 from `against`, None where that is this row itself."""
 
     name: str
@@ -59,10 +59,10 @@ class Row:
     packages: int
 
 
-def rows_of(table: Table) -> list[Row]:
+def rows_of(table: PeersTable) -> list[PeerRow]:
     """Give a row for each contender that was measured, tested against the first of them."""
     measured = [(outcome, outcome.timed) for outcome in table.outcomes if outcome.timed is not None]
-    rows: list[Row] = []
+    rows: list[PeerRow] = []
     base: Sequence[float] = ()
     for outcome, timed in measured:
         columns = _columns(table, timed)
@@ -73,7 +73,7 @@ def rows_of(table: Table) -> list[Row]:
     return rows
 
 
-def _columns(table: Table, timed: Timed) -> dict[str, list[float]]:
+def _columns(table: PeersTable, timed: Timed) -> dict[str, list[float]]:
     answerable = [question for question in table.questions if question.gold]
     return {
         name: [measure(timed.ranked[question.id], question.gold) for question in answerable]
@@ -81,9 +81,9 @@ def _columns(table: Table, timed: Timed) -> dict[str, list[float]]:
     }
 
 
-def _row(outcome: Outcome, timed: Timed, columns: Mapping[str, list[float]], p: float | None, against: str) -> Row:
+def _row(outcome: PeerOutcome, timed: Timed, columns: Mapping[str, list[float]], p: float | None, against: str) -> PeerRow:
     p50, p95 = np.quantile(list(timed.milliseconds.values()), [MEDIAN, TAIL]).tolist()
-    return Row(
+    return PeerRow(
         outcome.name,
         outcome.about,
         timed.version,
@@ -101,7 +101,7 @@ def _row(outcome: Outcome, timed: Timed, columns: Mapping[str, list[float]], p: 
     )
 
 
-def peers_markdown(table: Table) -> str:
+def peers_markdown(table: PeersTable) -> str:
     """Give the table for reading, who is behind each name, and who is not in it and why."""
     rows = rows_of(table)
     data = table.data
@@ -127,7 +127,7 @@ def peers_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: PeerRow) -> list[str]:
     quality = [f"{one.mean:.3f} ({one.low:.3f}-{one.high:.3f})" if one else "-" for one in map(row.quality.get, MEASURES)]
     p = "" if row.p is None else f"{row.p:.3f}"
     memory = [f"{row.peak_mb:.0f}", f"{row.installed_mb:.0f}", str(row.packages)]
@@ -139,7 +139,7 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
-def peers_csv(table: Table) -> str:
+def peers_csv(table: PeersTable) -> str:
     """Give one row a contender; of one that was not measured its name and the reason."""
     measured = {row.name: row for row in rows_of(table)}
     rows = [_flat(measured[outcome.name]) if outcome.timed else _absent(outcome) for outcome in table.outcomes]
@@ -151,18 +151,18 @@ def peers_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def _flat(row: Row) -> dict[str, Any]:
+def _flat(row: PeerRow) -> dict[str, Any]:
     flat = {name: value for name, value in asdict(row).items() if name != "quality"}
     for name, one in row.quality.items():
         flat |= {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
     return {**flat, "failure": "", "remedy": ""}
 
 
-def _absent(outcome: Outcome) -> dict[str, Any]:
+def _absent(outcome: PeerOutcome) -> dict[str, Any]:
     return {"name": outcome.name, "about": outcome.about, "failure": outcome.failure, "remedy": outcome.remedy}
 
 
-def peers_json(table: Table) -> str:
+def peers_json(table: PeersTable) -> str:
     """Give everything: figures, and each ranking and time by question. No text of a document or question."""
     held = {
         "started": table.started,

@@ -27,7 +27,7 @@ Share = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Many = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
-class Plan(BaseModel):
+class RunPlan(BaseModel):
     """One run. The names are those of the seed, in small letters here; what is empty is not used.
 
     Without EMBEDDING_BASE_URL the bundled embedder is used, without LLM_BASE_URL the extractive writer and enricher, which
@@ -161,24 +161,24 @@ class Plan(BaseModel):
         return {name: bool(value) if name in SECRETS else value for name, value in values.items()}
 
 
-SECRETS: Final = frozenset(name.upper() for name, field in Plan.model_fields.items() if "SecretStr" in str(field.annotation))
-VARIABLES: Final = tuple(name.upper() for name in Plan.model_fields)
+SECRETS: Final = frozenset(name.upper() for name, field in RunPlan.model_fields.items() if "SecretStr" in str(field.annotation))
+VARIABLES: Final = tuple(name.upper() for name in RunPlan.model_fields)
 
 
-def planned(values: Mapping[str, Any], *, whole: bool = True) -> Plan:
+def planned(values: Mapping[str, Any], *, whole: bool = True) -> RunPlan:
     """Check all values together. Raises PlanError, which names all that is unknown, wrong, contradictory or missing.
 
     Not `whole`, they are for a part of a run: what is missing or contradictory is not looked for.
     """
     faults: list[str] = []
-    plan = Plan()
+    plan = RunPlan()
     try:
-        plan = Plan.model_validate({name.upper(): value for name, value in values.items()})
+        plan = RunPlan.model_validate({name.upper(): value for name, value in values.items()})
     except ValidationError as error:
         faults += [_told(str(fault["loc"][0]), fault) for fault in error.errors(include_url=False, include_input=False)]
         wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False, include_input=False)}
         rest = {name: value for name, value in values.items() if name.upper() not in wrong}
-        plan = Plan.model_validate({name.upper(): value for name, value in rest.items()})
+        plan = RunPlan.model_validate({name.upper(): value for name, value in rest.items()})
         faults += [fault for fault in contradictions(plan) if whole and not any(name in fault for name in wrong)]
     else:
         faults += contradictions(plan) if whole else ()
@@ -198,7 +198,7 @@ def _nearest(name: str) -> str:
     return next(iter(get_close_matches(name, VARIABLES, 1, 0.6)), "")
 
 
-def contradictions(plan: Plan) -> Iterator[str]:
+def contradictions(plan: RunPlan) -> Iterator[str]:
     """Say which variables do not go together, or lack another one, and what to do."""
     yield from _of_data(plan)
     yield from _of_model(plan, "EMBEDDING", plan.embedding_model_name, plan.embedding_base_url, LOCAL)
@@ -217,7 +217,7 @@ def contradictions(plan: Plan) -> Iterator[str]:
     yield from (fault for fault, found in together.items() if found)
 
 
-def _of_data(plan: Plan) -> Iterator[str]:
+def _of_data(plan: RunPlan) -> Iterator[str]:
     if plan.in_storage:
         storage = ("minio_endpoint", "minio_access_key", "minio_secret_key", "minio_bucket_name")
         yield from _missing(plan, storage, "BENCH_DATA to a folder or file with the data")
@@ -227,7 +227,7 @@ def _of_data(plan: Plan) -> Iterator[str]:
         yield "BENCH_DATA_WHERE: write it as field=value"
 
 
-def _of_model(plan: Plan, part: str, name: str, address: str, usual: str) -> Iterator[str]:
+def _of_model(plan: RunPlan, part: str, name: str, address: str, usual: str) -> Iterator[str]:
     if name.startswith(GEMINI):
         if address:
             yield f"{part}_BASE_URL: contradicts {part}_MODEL_NAME {name}, a model of Gemini; unset it, or use GEMINI_BASE_URL"
@@ -238,19 +238,19 @@ def _of_model(plan: Plan, part: str, name: str, address: str, usual: str) -> Ite
         yield f"{part}_BASE_URL: missing; say where {name} is served, or set {part}_MODEL_NAME to {usual}"
 
 
-def _missing(plan: Plan, names: Iterable[str], otherwise: str) -> Iterator[str]:
+def _missing(plan: RunPlan, names: Iterable[str], otherwise: str) -> Iterator[str]:
     yield from (f"{name.upper()}: missing; set it, or {otherwise}" for name in names if not _set(plan, name))
 
 
-def _set(plan: Plan, name: str) -> bool:
+def _set(plan: RunPlan, name: str) -> bool:
     value = getattr(plan, name)
     return bool(value.get_secret_value() if isinstance(value, SecretStr) else value)
 
 
-def as_environment(plan: Plan) -> str:
+def as_environment(plan: RunPlan) -> str:
     """Write every variable with what it means and its value, as a .env file; secrets are left empty."""
     lines: list[str] = []
-    for name, field in Plan.model_fields.items():
+    for name, field in RunPlan.model_fields.items():
         value = "" if name.upper() in SECRETS else getattr(plan, name)
         shown = str(value).lower() if isinstance(value, bool) else str(value)
         lines += [f"# {field.description}", f"{name.upper()}={shown}", ""]

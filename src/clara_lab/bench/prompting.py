@@ -35,7 +35,7 @@ LABEL_ANSWER: Final = f"{_DATA} Answer the question from the documents alone, wi
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownDocument:
     """A document on the page, as far as it is shown."""
 
     id: str
@@ -48,7 +48,7 @@ class BenchContext:
     """A page of documents and what is on it, best first. `left_out` had no room; `cut`: the only one is shown in part."""
 
     text: str = PLACEHOLDER
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ShownDocument, ...] = ()
     left_out: int = 0
     cut: bool = False
 
@@ -61,7 +61,7 @@ def context_of(documents: Sequence[BenchDocument], most: int | None = None) -> B
     """
     if most is not None and most < 1:
         raise ValueError(f"the page may have {most} characters; GENERATION_MAX_CONTEXT_CHARS must be 1 or more")
-    shown: list[Shown] = []
+    shown: list[ShownDocument] = []
     room, cut = most, False
     told = [_shown(document) for document in documents if visible(document.text).strip()]
     for document in told:
@@ -106,17 +106,17 @@ def answer_prompt(
     return ChatPrompt(system, page_of(context, question), max_tokens)
 
 
-def _shown(document: BenchDocument) -> Shown:
+def _shown(document: BenchDocument) -> ShownDocument:
     # No text may begin another document's header.
-    return Shown(document.id, one_line(document.title), _FORGED.sub(r"\1(\2)", visible(document.text).strip()))
+    return ShownDocument(document.id, one_line(document.title), _FORGED.sub(r"\1(\2)", visible(document.text).strip()))
 
 
-def _block(number: int, document: Shown) -> str:
+def _block(number: int, document: ShownDocument) -> str:
     return f"{f'[Doc {number}] {document.title}'.rstrip()}\n{document.text}"
 
 
-def _beginning(document: Shown, room: int) -> Shown | None:
-    left = room - len(_block(1, Shown(document.id, document.title, "")))
+def _beginning(document: ShownDocument, room: int) -> ShownDocument | None:
+    left = room - len(_block(1, ShownDocument(document.id, document.title, "")))
     ends = [end for end in sentence_ends(document.text) if end <= left]
     text = document.text[: ends[-1]] if ends else document.text[: max(0, left) + 1].rpartition(" ")[0]
-    return Shown(document.id, document.title, text.rstrip()) if text.strip() else None
+    return ShownDocument(document.id, document.title, text.rstrip()) if text.strip() else None

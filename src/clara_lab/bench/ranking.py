@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log2
 from typing import Final
 
-from clara_lab.bench.record import Measured, QuestionRecord
+from clara_lab.bench.record import QuestionRecord, Score
 from clara_lab.benchmark import Value, recall_at, reciprocal_rank
 
 DEPTHS: Final = (1, 3, 5, 10, 20)
@@ -71,18 +71,18 @@ def first_gold_rank(ranked: Sequence[str], gold: frozenset[str]) -> int | None:
     return next((rank for rank, name in enumerate(dict.fromkeys(ranked), 1) if name in gold), None)
 
 
-def measures_of(question: QuestionRecord, reranked_depth: int = 0) -> dict[str, Measured]:
+def measures_of(question: QuestionRecord, reranked_depth: int = 0) -> dict[str, Score]:
     """Give all measures of a question: of the ranking before reranking, after it up to `reranked_depth`, and of the answer.
 
     Where the search failed there is no ranking to measure: each measure then is an error, not a zero.
     """
     gold = question.question.gold
-    found = {name: Measured(value) for name, value in measure_ranking(question.retrieved, gold).items()}
+    found = {name: Score(value) for name, value in measure_ranking(question.retrieved, gold).items()}
     if question.reranked is not None and reranked_depth:
         after = measure_ranking(question.context, gold, reranked_depth)
-        found.update({f"{RERANKED}{name}": Measured(value) for name, value in after.items()})
+        found.update({f"{RERANKED}{name}": Score(value) for name, value in after.items()})
     if question.failures and not question.retrieved:
-        found = {name: Measured(None, f"not searched: {question.failures[0]}") for name in found}
+        found = {name: Score(None, f"not searched: {question.failures[0]}") for name in found}
     return {**found, **question.measures}
 
 

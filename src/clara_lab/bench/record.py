@@ -16,7 +16,7 @@ class ResumeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Score:
     """One measure of one question. A measure that failed has no value and says why; it is counted, and enters no mean."""
 
     value: float | None
@@ -40,7 +40,7 @@ class QuestionRecord:
     context: tuple[str, ...] = ()
     reranked: bool | None = None
     answer: str | None = None
-    measures: Mapping[str, Measured] = field(default_factory=dict)
+    measures: Mapping[str, Score] = field(default_factory=dict)
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clara_lab.bench.html import run_page
 from clara_lab.bench.ranking import first_gold_rank
-from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 from clara_lab.bench.serialising import run_json
 from clara_lab.bench.summary import Figures, figures_of, times
 
@@ -70,9 +70,9 @@ def detail_csv(record: RunRecord, figures: Figures) -> str:
     return _table([_detail(question, measures, names, stages) for question, measures in found])
 
 
-def _detail(record: QuestionRecord, measures: Mapping[str, Measured], names: list[str], stages: list[str]) -> dict[str, Any]:
+def _detail(record: QuestionRecord, measures: Mapping[str, Score], names: list[str], stages: list[str]) -> dict[str, Any]:
     question = record.question
-    values = {name: measures.get(name, Measured(None)).value for name in names}
+    values = {name: measures.get(name, Score(None)).value for name in names}
     return {
         "query_id": question.id,
         "question": question.text,

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Final
 
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 
 FORMAT: Final = 1
 
@@ -82,13 +82,13 @@ def question_of(fields: Mapping[str, Any]) -> QuestionRecord:
         tuple(fields["context"]),
         fields["reranked"],
         fields["answer"],
-        {name: Measured(one["value"], one.get("error", "")) for name, one in fields["measures"].items()},
+        {name: Score(one["value"], one.get("error", "")) for name, one in fields["measures"].items()},
         fields["milliseconds"],
         tuple(fields["failures"]),
     )
 
 
-def _measured(one: Measured) -> dict[str, Any]:
+def _measured(one: Score) -> dict[str, Any]:
     if one.value is not None and not isfinite(one.value):
         return {"value": None, "error": one.error or "not a finite number"}
     return {"value": one.value, "error": one.error} if one.error else {"value": one.value}

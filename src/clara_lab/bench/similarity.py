@@ -7,12 +7,12 @@ from clara.retrieval.embedders import embedded, is_blank
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER, NO_GOLD
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 
 SEMANTIC_SIMILARITY: Final = "semantic_similarity"
 
 
-def semantic_similarities(answered: Sequence[tuple[BenchQuestion, str | None]], embedder: Embedder) -> list[Measured]:
+def semantic_similarities(answered: Sequence[tuple[BenchQuestion, str | None]], embedder: Embedder) -> list[Score]:
     """Give the cosine (-1..1) of each answer with its right answer, in order, asking the embedder once.
 
     A missing answer or right answer, and an embedder that is out, are errors and no zeros. Both texts are embedded as
@@ -26,13 +26,13 @@ def semantic_similarities(answered: Sequence[tuple[BenchQuestion, str | None]], 
     try:
         vectors = dict(zip(texts, embedded(embedder, texts, "query") if texts else (), strict=True))
     except EmbedderUnavailableError as error:
-        return [given or Measured(None, str(error)) for given in measured]
+        return [given or Score(None, str(error)) for given in measured]
     for place, gold, answer in wanted:
-        measured[place] = Measured(sum(one * other for one, other in zip(vectors[gold], vectors[answer], strict=True)))
+        measured[place] = Score(sum(one * other for one, other in zip(vectors[gold], vectors[answer], strict=True)))
     return [given for given in measured if given]
 
 
-def _unmeasurable(question: BenchQuestion, answer: str | None) -> Measured | None:
+def _unmeasurable(question: BenchQuestion, answer: str | None) -> Score | None:
     if is_blank(question.answer):
-        return Measured(None, NO_GOLD)
-    return Measured(None, NO_ANSWER) if answer is None or is_blank(answer) else None
+        return Score(None, NO_GOLD)
+    return Score(None, NO_ANSWER) if answer is None or is_blank(answer) else None

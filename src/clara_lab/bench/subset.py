@@ -9,7 +9,7 @@ from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, Be
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Subset:
     """How much is used. `shuffle_seed` None keeps the order of the source; 0 questions or documents means all.
 
     `development` draws `development_questions` questions, keeps all documents that answer them, and fills up with others to
@@ -24,7 +24,7 @@ class Cut:
     development_documents: int = 4000
 
 
-def cut(data: BenchData, wanted: Cut) -> BenchData:
+def subset_of(data: BenchData, wanted: Subset) -> BenchData:
     """Give the part of the data that is wanted, with the digest of that part. Raises BenchDataError.
 
     Cutting the corpus may cut away documents that answer a question. Such a question stays, and so does its list of answering
@@ -66,7 +66,7 @@ def _shuffled(rows: Sequence[Kept], seed: int | None, kind: str) -> Sequence[Kep
 
 
 def _development(
-    questions: Sequence[BenchQuestion], documents: Sequence[BenchDocument], wanted: Cut
+    questions: Sequence[BenchQuestion], documents: Sequence[BenchDocument], wanted: Subset
 ) -> tuple[Sequence[BenchQuestion], Sequence[BenchDocument]]:
     held = {document.id for document in documents}
     answerable = [question for question in questions if question.gold and question.gold <= held]

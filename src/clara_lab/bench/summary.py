@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clara_lab.bench.ranking import measures_of, reranked_depth
-from clara_lab.bench.record import Measured, QuestionRecord
+from clara_lab.bench.record import QuestionRecord, Score
 from clara_lab.bench.significance import estimates
 from clara_lab.benchmark import Estimate
 
@@ -42,7 +42,7 @@ class Times:
 class Figures:
     """The measures of each question of a run, in their order, and the summary of each measure."""
 
-    rows: Sequence[Mapping[str, Measured]]
+    rows: Sequence[Mapping[str, Score]]
     summaries: Mapping[str, Summary]
 
 
@@ -52,16 +52,16 @@ def figures_of(questions: Sequence[QuestionRecord]) -> Figures:
     return Figures(rows, summarise(rows))
 
 
-def measured_rows(questions: Sequence[QuestionRecord]) -> list[dict[str, Measured]]:
+def measured_rows(questions: Sequence[QuestionRecord]) -> list[dict[str, Score]]:
     """Give the measures of each question, in their order."""
     depth = reranked_depth(questions)
     return [measures_of(question, depth) for question in questions]
 
 
-def summarise(rows: Sequence[Mapping[str, Measured]], names: Sequence[str] = ()) -> dict[str, Summary]:
+def summarise(rows: Sequence[Mapping[str, Score]], names: Sequence[str] = ()) -> dict[str, Summary]:
     """Give the summary of each measure (or of those named), in the order in which they first occur."""
     wanted = names or list(dict.fromkeys(name for row in rows for name in row))
-    absent = Measured(None)
+    absent = Score(None)
     columns = {name: [row.get(name, absent).value for row in rows] for name in wanted}
     found = estimates(columns)
     return {

@@ -15,14 +15,14 @@ _ANNOUNCED: Final = re.compile(r"^\s*(?:\*\*)?(?:final )?answer(?:\*\*)?\s*:\s*(
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """An answer, or None and why there is none, without a word of a document."""
 
     answer: str | None
     failure: str = ""
 
 
-class Writer(Protocol):
+class AnswerWriter(Protocol):
     """Writes answers; safe to share between threads."""
 
     @property
@@ -30,7 +30,7 @@ class Writer(Protocol):
         """What reports call it."""
         ...
 
-    def write(self, question: BenchQuestion, context: BenchContext) -> Written:
+    def write(self, question: BenchQuestion, context: BenchContext) -> WrittenAnswer:
         """Answer from the page. What fails is said in the result and never raised."""
         ...
 
@@ -44,10 +44,10 @@ class ModelWriter:
         self._labels = labels
         self.name = model.name
 
-    def write(self, question: BenchQuestion, context: BenchContext) -> Written:
+    def write(self, question: BenchQuestion, context: BenchContext) -> WrittenAnswer:
         """Answer from the page, without the word "Answer:" before it."""
         try:
             completion = self._model.complete(answer_prompt(question, context, self._max_tokens, self._labels))
         except ChatUnavailableError as error:
-            return Written(None, f"writer {error}")
-        return Written(_ANNOUNCED.sub("", completion.text).strip())
+            return WrittenAnswer(None, f"writer {error}")
+        return WrittenAnswer(_ANNOUNCED.sub("", completion.text).strip())

@@ -75,11 +75,11 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
 @ENV
 def variables(*, env: Path | None) -> None:
     """Write a .env with every variable, what it means, and its value: the usual one, or that of --env."""
-    from clara_lab.bench.plan import Plan, as_environment
+    from clara_lab.bench.plan import RunPlan, as_environment
     from clara_lab.runner.configuring import read_plan
 
     with measuring():
-        click.echo(as_environment(read_plan(env) if env else Plan()), nl=False)
+        click.echo(as_environment(read_plan(env) if env else RunPlan()), nl=False)
 
 
 @bench.command()
@@ -138,11 +138,11 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
     from clara.jobs.preparation import running_services
     from clara_lab.bench.peers_report import peers_markdown
     from clara_lab.runner.configuring import read_plan
-    from clara_lab.runner.peering import Manner, compare_peers
+    from clara_lab.runner.peering import PeerOptions, compare_peers
 
     with measuring():
         plan = read_plan(env)
-        manner = Manner(out, only, environments, seconds)
+        manner = PeerOptions(out, only, environments, seconds)
         with running_services(read_settings(), say, prepare="schema") as services, _phases(verbose=False) as progress:
             table = compare_peers(services, plan, manner, say, progress)
         click.echo(peers_markdown(table), nl=False)

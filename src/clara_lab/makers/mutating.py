@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara.retrieval.passage import Passage
-from clara_lab.makers.rendering import Making, Rendering
-from clara_lab.makers.rewording import DENYING, Rewording
+from clara_lab.makers.rendering import FigureWriter, Making
+from clara_lab.makers.rewording import DENYING, Paraphraser
 
 _DIGITS: Final = re.compile(r"(?<![\w/.-])\d+(?:[.,]\d+)*(?![\w/-])")
 _UNITS: Final = {
@@ -49,14 +49,14 @@ class Surroundings:
         return [other for other in self.known.values() if other.document_id == passage.document_id and other.id != passage.id]
 
 
-class Mutating:
+class Mutator:
     """Changes one thing in a fact; each change gives the text, or None where there is nothing to change."""
 
     def __init__(self, around: Surroundings, chance: random.Random) -> None:
         self._around = around
         self._chance = chance
-        self._rendering = Rendering(around.making, chance)
-        self._rewording = Rewording(around.making, chance)
+        self._rendering = FigureWriter(around.making, chance)
+        self._rewording = Paraphraser(around.making, chance)
         self.changes: Mapping[str, Callable[[Passage], str | None]] = {
             "digit": self._digit,
             "swap": self._swap,

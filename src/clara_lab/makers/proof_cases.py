@@ -17,7 +17,7 @@ from clara.answering.texts import LANGUAGES
 from clara.container import Knowledge, read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
-from clara_lab.makers.mutating import Mutating, Surroundings
+from clara_lab.makers.mutating import Mutator, Surroundings
 from clara_lab.makers.rewording import faithful
 
 SEED: Final = 20261122
@@ -56,7 +56,7 @@ def mutated(
     passages: Sequence[Passage], languages: Sequence[str], around: Surroundings, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
     """Give mutated answers to the facts, of every kind, in no order of importance."""
-    mutating = Mutating(around, chance)
+    mutating = Mutator(around, chance)
     for kind in (*mutating.changes, "condition", "mark"):
         for passage in chance.sample(passages, len(passages)):
             if (case := mutating.case(kind, passage)) is not None:

@@ -16,7 +16,7 @@ _TEEN: Final = range(11, 15)
 _SIGNS: Final = str.maketrans("0123456789,.", "٠١٢٣٤٥٦٧٨٩٬٫")
 
 
-class Rendering:
+class FigureWriter:
     """Writes figures. `making` is eval/answers/making/proof.json; `chance` chooses among the ways to write one."""
 
     def __init__(self, making: Making, chance: random.Random) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
-from clara_lab.makers.rendering import Making, Rendering
+from clara_lab.makers.rendering import FigureWriter, Making
 
 # What says no in a Spanish fact: a bare figure of such a fact would be no faithful answer in another language.
 DENYING: Final = re.compile(
@@ -27,14 +27,14 @@ _NAMED: Final = 0.25
 Change = Callable[[str], str]
 
 
-class Rewording:
+class Paraphraser:
     """Says facts otherwise."""
 
     def __init__(self, making: Making, chance: random.Random, names: Mapping[str, Mapping[str, str]] | None = None) -> None:
         self._making = making
         self._chance = chance
         self._names = names or {}
-        self._rendering = Rendering(making, chance)
+        self._rendering = FigureWriter(making, chance)
         self._words: Mapping[str, str] = making["words"]["es"]
         self._numbers = {word: number for number, word in self._words.items()}
         self._changes: Mapping[str, Change] = {
@@ -137,7 +137,7 @@ def faithful(
     chance: random.Random,
 ) -> Iterator[dict[str, Any]]:
     """Give faithful answers to the facts: in Spanish the facts reworded, in other languages their figures; pairs of both."""
-    rewording = Rewording(making, chance, names)
+    rewording = Paraphraser(making, chance, names)
     for language in languages:
         for passage in chance.sample(passages, len(passages)):
             said = rewording.spanish(passage) if language == "es" else rewording.other(passage, language)

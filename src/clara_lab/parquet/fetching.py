@@ -13,14 +13,14 @@ from typing import Any, Final
 from pyarrow.fs import FileSystem
 
 from clara_lab.bench.dataset import BenchDataError
-from clara_lab.parquet.places import FILES, Place, StorageAwayError, named_errors
+from clara_lab.parquet.places import FILES, DatasetLocation, StorageAwayError, named_errors
 
 # Read and written at once; a file is never in memory as a whole.
 PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class ObjectVersion:
     """What tells one state of an object from another."""
 
     etag: str
@@ -34,21 +34,21 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class LocalCopy:
     """The local files by their names, and how they came: "fetched", "unchanged", or "storage away" (what was there before)."""
 
     files: dict[str, Path]
     how: str
 
 
-def fetch(place: Place, cache: Path) -> Fetched:
+def fetch(place: DatasetLocation, cache: Path) -> LocalCopy:
     """Give local copies of the files of a place, below the folder `cache`. Raises BenchDataError.
 
     The storage is asked whether they changed; when it does not answer and whole copies are there, these are given. Each
     state has a file name of its own and gets it when its last byte is written, so a download cut short never counts.
     """
     if place.store is None:
-        return Fetched({name: Path(place.path_of(name)) for name in FILES}, "local")
+        return LocalCopy({name: Path(place.path_of(name)) for name in FILES}, "local")
     folder = cache / hashlib.sha256(repr((place.store.endpoint, place.path_of(""))).encode()).hexdigest()[:32]
     filesystem = place.filesystem()
     try:
@@ -58,11 +58,11 @@ def fetch(place: Place, cache: Path) -> Fetched:
         kept = _kept(folder)
         if kept is None:
             raise
-        return Fetched(kept, "storage away")
+        return LocalCopy(kept, "storage away")
 
 
-def _current(place: Place, filesystem: FileSystem, folder: Path) -> Fetched:
-    versions: dict[str, Version] = {}
+def _current(place: DatasetLocation, filesystem: FileSystem, folder: Path) -> LocalCopy:
+    versions: dict[str, ObjectVersion] = {}
     how = "unchanged"
     for name in FILES:
         with filesystem.open_input_file(place.path_of(name)) as opened:
@@ -72,19 +72,19 @@ def _current(place: Place, filesystem: FileSystem, folder: Path) -> Fetched:
                 how = "fetched"
                 _download(place, opened, target, versions[name])
     _remember(folder, versions)
-    return Fetched({name: folder / version.name_of(name) for name, version in versions.items()}, how)
+    return LocalCopy({name: folder / version.name_of(name) for name, version in versions.items()}, how)
 
 
-def _version(about: dict[Any, Any], size: int) -> Version:
+def _version(about: dict[Any, Any], size: int) -> ObjectVersion:
     said = {str(key).casefold(): bytes(value).decode("latin-1") for key, value in about.items()}
-    return Version(said.get("etag", ""), size, said.get("last-modified", ""))
+    return ObjectVersion(said.get("etag", ""), size, said.get("last-modified", ""))
 
 
-def _is_whole(file: Path, version: Version) -> bool:
+def _is_whole(file: Path, version: ObjectVersion) -> bool:
     return file.is_file() and file.stat().st_size == version.size
 
 
-def _download(place: Place, opened: Any, target: Path, version: Version) -> None:  # noqa: ANN401  pyarrow's files have no types
+def _download(place: DatasetLocation, opened: Any, target: Path, version: ObjectVersion) -> None:  # noqa: ANN401  pyarrow's files have no types
     def copy(piece: Path) -> None:
         with piece.open("wb") as written:
             while part := opened.read(PIECE_BYTES):
@@ -109,7 +109,7 @@ def _replace(target: Path, write: Callable[[Path], None]) -> None:
         piece.unlink(missing_ok=True)
 
 
-def _remember(folder: Path, versions: dict[str, Version]) -> None:
+def _remember(folder: Path, versions: dict[str, ObjectVersion]) -> None:
     """Say which copies belong together, then drop older ones. Another process may read these still: POSIX lets it finish."""
 
     def state(piece: Path) -> None:
@@ -125,7 +125,7 @@ def _remember(folder: Path, versions: dict[str, Version]) -> None:
 
 def _kept(folder: Path) -> dict[str, Path] | None:
     try:
-        state = {name: Version(**about) for name, about in json.loads((folder / "current.json").read_text()).items()}
+        state = {name: ObjectVersion(**about) for name, about in json.loads((folder / "current.json").read_text()).items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return None
     files = {name: folder / version.name_of(name) for name, version in state.items()}

@@ -61,7 +61,7 @@ class ObjectStore:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatasetLocation:
     """A folder, or with a store a prefix of its bucket, that holds (or shall hold) the three files of a data set."""
 
     folder: str
@@ -85,7 +85,7 @@ class StorageAwayError(BenchDataError):
 
 
 @contextmanager
-def named_errors(place: Place, filesystem: FileSystem) -> Iterator[None]:
+def named_errors(place: DatasetLocation, filesystem: FileSystem) -> Iterator[None]:
     """Turn what storage raises into BenchDataError that names the place and the remedy, without a word of what was sent."""
     try:
         yield
@@ -95,7 +95,7 @@ def named_errors(place: Place, filesystem: FileSystem) -> Iterator[None]:
         raise _translated(place, error) from (error if place.store is None else None)
 
 
-def _absent(place: Place, filesystem: FileSystem) -> str:
+def _absent(place: DatasetLocation, filesystem: FileSystem) -> str:
     store = place.store
     if store is not None:
         try:
@@ -110,7 +110,7 @@ def _absent(place: Place, filesystem: FileSystem) -> str:
     )
 
 
-def _translated(place: Place, error: OSError) -> BenchDataError:
+def _translated(place: DatasetLocation, error: OSError) -> BenchDataError:
     if place.store is None or error.errno is not None:  # errors of the storage library have no number
         where = f" ({error.filename})" if error.filename else ""
         told = error.strerror or type(error).__name__

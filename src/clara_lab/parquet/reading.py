@@ -8,10 +8,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clara_lab.bench.assembling import Fault, Judgement, Provenance, Row, assemble
+from clara_lab.bench.assembling import DataFault, DataRow, Judgement, Provenance, assemble
 from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
 from clara_lab.parquet.fetching import fetch
-from clara_lab.parquet.places import FILES, ObjectStore, Place
+from clara_lab.parquet.places import FILES, DatasetLocation, ObjectStore
 
 CORPUS, QUERIES, QRELS = FILES
 # Rows held at once beside what they become. 2,048 passages of HotpotQA are about 1.3 MB.
@@ -31,7 +31,7 @@ PACKED: Final = "packed_digest"
 
 def read_store(name: str, store: ObjectStore, prefix: str, cache: Path) -> BenchData:
     """Read the data set `name` below a prefix of a bucket, through the local cache. Raises BenchDataError."""
-    place = Place(f"{prefix.strip('/')}/{name}".strip("/"), store)
+    place = DatasetLocation(f"{prefix.strip('/')}/{name}".strip("/"), store)
     fetched = fetch(place, cache)
     told = Provenance({"source": str(place), "copy": fetched.how})
     return _assembled(name, told, fetched.files)
@@ -39,7 +39,7 @@ def read_store(name: str, store: ObjectStore, prefix: str, cache: Path) -> Bench
 
 def read_folder(name: str, folder: Path) -> BenchData:
     """Read a data set from a local folder. Raises BenchDataError."""
-    return _assembled(name, Provenance({"source": str(folder)}), fetch(Place(str(folder)), folder).files)
+    return _assembled(name, Provenance({"source": str(folder)}), fetch(DatasetLocation(str(folder)), folder).files)
 
 
 def _assembled(name: str, told: Provenance, files: Mapping[str, Path]) -> BenchData:
@@ -52,13 +52,13 @@ def _assembled(name: str, told: Provenance, files: Mapping[str, Path]) -> BenchD
     return data
 
 
-def _chained(told: Provenance, files: Mapping[str, Path]) -> Iterator[Row]:
+def _chained(told: Provenance, files: Mapping[str, Path]) -> Iterator[DataRow]:
     for name in FILES:
         yield from read_file(files[name], name)
     yield told  # last, so that where it was read now stands before where it came from once
 
 
-def read_file(file: Path, name: str) -> Iterator[Row]:
+def read_file(file: Path, name: str) -> Iterator[DataRow]:
     """Give the rows of one of the three files, batch by batch; everything that is wrong with it is a row, too."""
     try:
         with pq.ParquetFile(file) as opened:
@@ -72,26 +72,28 @@ def read_file(file: Path, name: str) -> Iterator[Row]:
             for batch in opened.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
                 yield from map(_MAKERS[name], batch.to_pylist())
     except FileNotFoundError:
-        yield Fault(str(file), "files that are not there", "a data set has " + ", ".join(FILES))
+        yield DataFault(str(file), "files that are not there", "a data set has " + ", ".join(FILES))
     except (pa.ArrowException, OSError, ValueError) as error:
-        yield Fault(
+        yield DataFault(
             f"{name} ({type(error).__name__})",
             "files that are no whole Parquet",
             "write them again with `python -m clara_lab bench pack`",
         )
 
 
-def _schema_faults(name: str, schema: pa.Schema) -> Iterator[Fault]:
+def _schema_faults(name: str, schema: pa.Schema) -> Iterator[DataFault]:
     for column, needed in COLUMNS[name].items():
         if column not in schema.names:
             if needed:
                 there = ", ".join(schema.names) or "none"
-                yield Fault(f"{name} lacks {column} (it has {there})", "missing columns", "write them as schema v2.0 says")
+                yield DataFault(f"{name} lacks {column} (it has {there})", "missing columns", "write them as schema v2.0 says")
             continue
         kind = schema.field(column).type
         if not _fits(column, kind.value_type if pa.types.is_dictionary(kind) else kind):
             wanted = "a number" if column == "relevance" else "text"
-            yield Fault(f"{name} column {column} is {kind}", f"columns that must be {wanted}", "write them as schema v2.0 says")
+            yield DataFault(
+                f"{name} column {column} is {kind}", f"columns that must be {wanted}", "write them as schema v2.0 says"
+            )
 
 
 def _fits(column: str, kind: pa.DataType) -> bool:
@@ -102,28 +104,32 @@ def _fits(column: str, kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _provenance(schema: pa.Schema) -> Iterator[Row]:
+def _provenance(schema: pa.Schema) -> Iterator[DataRow]:
     kept = (schema.metadata or {}).get(PROVENANCE)
     if kept is not None:
         try:
             said = json.loads(kept)
             yield Provenance(dict(said["origin"]), bool(said["relative_only"]))
         except (ValueError, KeyError, TypeError) as error:
-            yield Fault(f"{CORPUS} ({type(error).__name__})", "metadata that cannot be read", "write them again")
+            yield DataFault(f"{CORPUS} ({type(error).__name__})", "metadata that cannot be read", "write them again")
 
 
-def _document(row: Mapping[str, Any]) -> Row:
+def _document(row: Mapping[str, Any]) -> DataRow:
     return BenchDocument(row["doc_id"] or "", row.get("title") or "", row["text"] or "", row.get("parent_id") or "")
 
 
-def _question(row: Mapping[str, Any]) -> Row:
+def _question(row: Mapping[str, Any]) -> DataRow:
     answer, answer_type, kind, level = (row.get(name) or "" for name in ("answer", "answer_type", "question_type", "level"))
     return BenchQuestion(row["query_id"] or "", row["text"] or "", answer, answer_type, kind, level)
 
 
-def _judgement(row: Mapping[str, Any]) -> Row:
+def _judgement(row: Mapping[str, Any]) -> DataRow:
     relevance = row.get("relevance", 1)
     return Judgement(row["query_id"] or "", row["doc_id"] or "", 0.0 if relevance is None else float(relevance))
 
 
-_MAKERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Row]]] = {CORPUS: _document, QUERIES: _question, QRELS: _judgement}
+_MAKERS: Final[Mapping[str, Callable[[Mapping[str, Any]], DataRow]]] = {
+    CORPUS: _document,
+    QUERIES: _question,
+    QRELS: _judgement,
+}

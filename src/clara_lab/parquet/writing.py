@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem, FileType, LocalFileSystem, copy_files
 
 from clara_lab.bench.dataset import BenchData, BenchDataError, BenchQuestion
-from clara_lab.parquet.places import FILES, Place, named_errors
+from clara_lab.parquet.places import FILES, DatasetLocation, named_errors
 from clara_lab.parquet.reading import BATCH_ROWS, CORPUS, PACKED, PROVENANCE, QRELS, QUERIES
 
 TEXT: Final = pa.string()
@@ -25,7 +25,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 }  # fmt: skip
 
 
-def write(data: BenchData, place: Place, *, overwrite: bool = False) -> None:
+def write(data: BenchData, place: DatasetLocation, *, overwrite: bool = False) -> None:
     """Write the three files, batch by batch. Raises BenchDataError; what is there already stays unless `overwrite`.
 
     In a folder each file appears when it is complete. In a bucket a file that broke off never becomes an object.

@@ -18,7 +18,7 @@ TABLE: Final = "documents"
 IDS: Final = Column("langchain_id", "TEXT", nullable=False)
 
 
-class _Given(Embeddings):  # type: ignore[misc]  # the class is not there where this is checked
+class _QuestionVector(Embeddings):  # type: ignore[misc]  # the class is not there where this is checked
     """Gives the vector of the question that is being asked; documents come with theirs."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class LangChainPeer:
     def __init__(self, setting: PeerSetting) -> None:
         address = setting.url.replace("postgresql://", "postgresql+psycopg://", 1)
         self._engine = PGEngine.from_connection_string(address)
-        self._given = _Given()
+        self._given = _QuestionVector()
         self._hybrid = _hybrid(setting) if setting.way == HYBRID else None
         self._engine.init_vectorstore_table(TABLE, setting.dimensions, id_column=IDS, hybrid_search_config=self._hybrid)
         self._store = PGVectorStore.create_sync(self._engine, self._given, TABLE, hybrid_search_config=self._hybrid)

@@ -9,11 +9,11 @@ from typing import Final
 from clara.retrieval.ports import Embedder
 from clara_lab.bench.dataset import BenchDocument
 from clara_lab.bench.generation import answer_measures
-from clara_lab.bench.judging import Judge
+from clara_lab.bench.judging import AnswerJudge
 from clara_lab.bench.prompting import context_of
-from clara_lab.bench.record import Measured, QuestionRecord
+from clara_lab.bench.record import QuestionRecord, Score
 from clara_lab.bench.similarity import semantic_similarities
-from clara_lab.bench.writing import Writer
+from clara_lab.bench.writing import AnswerWriter
 
 # Questions answered between two writes of the log, at least: as many answers and right answers are embedded together.
 BATCH: Final = 16
@@ -25,8 +25,8 @@ class Answering:
     """What writes and what measures. `characters` bounds the context (None: all); `at_once` questions are under way."""
 
     documents: Mapping[str, BenchDocument]
-    writer: Writer
-    judge: Judge | None
+    writer: AnswerWriter
+    judge: AnswerJudge | None
     embedder: Embedder
     characters: int | None
     at_once: int = 1
@@ -47,7 +47,7 @@ class Answering:
         question, started = record.question, perf_counter()
         written = self.writer.write(question, context)
         written_at = perf_counter()
-        measures: dict[str, Measured] = dict(answer_measures(question, written.answer))
+        measures: dict[str, Score] = dict(answer_measures(question, written.answer))
         milliseconds = {**record.milliseconds, "generate": (written_at - started) * 1000}
         if self.judge is not None:
             measures["faithfulness"] = self.judge.faithfulness(question, written.answer, context)

@@ -8,15 +8,15 @@ from typing import Any
 from dotenv import dotenv_values
 
 from clara.settings import environment_of
-from clara_lab.bench.plan import VARIABLES, Plan, PlanError, planned
+from clara_lab.bench.plan import VARIABLES, PlanError, RunPlan, planned
 
 
-def read_plan(file: Path | None) -> Plan:
+def read_plan(file: Path | None) -> RunPlan:
     """Read and check the variables of a run. Raises PlanError, which names every fault at once."""
     return planned(_values(file))
 
 
-def read_storage(file: Path | None) -> Plan:
+def read_storage(file: Path | None) -> RunPlan:
     """Read the variables of the storage alone, for writing a data set: what a run needs may be missing. Raises PlanError."""
     return planned({name: value for name, value in _values(file).items() if name.startswith("MINIO_")}, whole=False)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from clara_lab.bench.peers import HYBRID, VECTOR
-from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, Plan
+from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
 
 _PEERS: Final = "clara_lab.peers"
 _OWN: Final = "clara_lab.runner.own:OwnPeer"
@@ -106,7 +106,7 @@ PEERS: Final = (
 )
 
 
-def contenders(plan: Plan) -> tuple[Contender, ...]:
+def contenders(plan: RunPlan) -> tuple[Contender, ...]:
     """Give all rows: Clara's two strategies, the profile of RETRIEVAL_STRATEGY if it names one, and the peers."""
     ways = {SIMPLE_VECTOR: "vectors, HNSW", CONTEXTUAL_HYBRID: "vectors and BM25 by reciprocal ranks, nothing enriched"}
     if plan.retrieval_strategy.startswith(PROFILE):

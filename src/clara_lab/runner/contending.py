@@ -10,7 +10,7 @@ from typing import Any, Final
 import clara
 import clara_lab
 from clara.settings import environment_of
-from clara_lab.bench.peers import Outcome, PeerSetting, Timed
+from clara_lab.bench.peers import PeerOutcome, PeerSetting, Timed
 from clara_lab.runner.contenders import Contender
 from clara_lab.runner.peer import JOB, RESULT
 
@@ -30,7 +30,7 @@ REASON_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class PeerLimits:
     """Where a process works (`folder`) and leaves its lines (`logs`), where environments are, and the seconds it may take."""
 
     folder: Path
@@ -39,7 +39,7 @@ class Bounds:
     seconds: float
 
 
-def outcome_of(contender: Contender, setting: PeerSetting, limit: int, bounds: Bounds) -> Outcome:
+def outcome_of(contender: Contender, setting: PeerSetting, limit: int, bounds: PeerLimits) -> PeerOutcome:
     """Start the process of a contender and read what it left. Raises OSError when no process can be started at all."""
     log = bounds.logs / f"peers-{contender.name.replace(':', '-').casefold()}.log"
     result = bounds.folder / RESULT
@@ -55,20 +55,20 @@ def outcome_of(contender: Contender, setting: PeerSetting, limit: int, bounds: B
     try:
         status = _run(contender, bounds, log)
     except subprocess.TimeoutExpired:
-        return Outcome(
+        return PeerOutcome(
             contender.name, contender.about, None, f"took more than {bounds.seconds:.0f} s", "give it more --seconds"
         )
     if status or not result.exists():
-        return Outcome(contender.name, contender.about, None, _last_line(log, status), f"its lines are in {log}")
+        return PeerOutcome(contender.name, contender.about, None, _last_line(log, status), f"its lines are in {log}")
     found = json.loads(result.read_text("utf-8"))
     if missing := found.get("missing"):
-        return Outcome(
+        return PeerOutcome(
             contender.name, contender.about, None, f"{missing} is not installed", contender.remedy(bounds.environments)
         )
-    return Outcome(contender.name, contender.about, _timed(found))
+    return PeerOutcome(contender.name, contender.about, _timed(found))
 
 
-def _run(contender: Contender, bounds: Bounds, log: Path) -> int:
+def _run(contender: Contender, bounds: PeerLimits, log: Path) -> int:
     # Clara and her laboratory alone, not what is installed beside her: the environment of a peer has its own versions.
     code = bounds.folder / "code"
     if not code.exists():

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Final
 
 from clara_lab.bench.dataset import BenchData
-from clara_lab.bench.plan import LOCAL, Plan
+from clara_lab.bench.plan import LOCAL, RunPlan
 
 # Characters of a token, roughly, in the languages of Europe: an estimate for a bill, not a measure.
 CHARACTERS: Final = 4
@@ -21,7 +21,7 @@ def sizes(data: BenchData) -> str:
     return f"{data.name}: {len(data.questions)} questions, {len(data.documents)} documents, digest {data.digest[:12]}{relative}"
 
 
-def estimates(plan: Plan, data: BenchData) -> Iterator[str]:
+def estimates(plan: RunPlan, data: BenchData) -> Iterator[str]:
     """Say, a line each, how often every part is asked and about how many tokens it reads and writes."""
     characters = sum(len(document.title) + len(document.text) for document in data.documents)
     asked = sum(len(question.text) for question in data.questions)
@@ -48,7 +48,7 @@ def estimates(plan: Plan, data: BenchData) -> Iterator[str]:
             yield _of_model(plan, "judging", count, VERDICTS * read, count * ANSWER_TOKENS)
 
 
-def _of_model(plan: Plan, part: str, requests: int, read: int, written: int) -> str:
+def _of_model(plan: RunPlan, part: str, requests: int, read: int, written: int) -> str:
     if not plan.served_llm:
         return f"{part} ({plan.llm_model_name}): {requests} texts, on this machine"
     return f"{part} ({plan.llm_model_name}): {requests} requests, about {read:,} tokens read and at most {written:,} written"

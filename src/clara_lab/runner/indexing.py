@@ -13,7 +13,7 @@ from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
 from clara_lab.bench.dataset import BenchData, BenchDocument
 from clara_lab.bench.enriching import Enriched, Situate, enriched
-from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, Plan
+from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
 
 # Corpora of the bench are told by this; `clara corpus list` shows them, `clara corpus drop` removes one.
 PREFIX: Final = "bench-"
@@ -41,7 +41,7 @@ class Indexed:
     unenriched: Mapping[str, str] = field(default_factory=dict)
 
 
-def profile_of(services: Container, plan: Plan) -> Profile:
+def profile_of(services: Services, plan: RunPlan) -> Profile:
     """Give the weights of a strategy. Raises ProfileError.
 
     SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
@@ -58,7 +58,7 @@ def profile_of(services: Container, plan: Plan) -> Profile:
 
 
 def index(
-    services: Container, plan: Plan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
+    services: Services, plan: RunPlan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
 ) -> Indexed:
     """Enrich, embed and store the documents, each as one passage, in one transaction.
 

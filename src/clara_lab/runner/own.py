@@ -17,7 +17,7 @@ from clara_lab.runner.indexing import passage_of, profile_of
 CORPUS = "peers"
 
 
-class _Given:
+class _GivenVectors:
     """Gives the vectors of the texts that are ingested; questions come with theirs."""
 
     model = "given"
@@ -41,7 +41,7 @@ class OwnPeer:
         self._services = Container(Settings(), setting.url)
         self._services.migrate()
         self._profile = profile_of(self._services, plan)
-        self._embedder = _Given(setting.dimensions)
+        self._embedder = _GivenVectors(setting.dimensions)
         self._search: Retrieve = hybrid(self._embedder, self._services.gather(self._profile, self._embedder), None)
 
     def load(self, documents: Sequence[BenchDocument], vectors: Floats) -> None:

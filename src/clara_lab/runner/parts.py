@@ -15,18 +15,18 @@ from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
 from clara_lab.bench.enriching import by_extract, by_model
 from clara_lab.bench.events import EventLog
-from clara_lab.bench.extracting import ExtractiveWriter
-from clara_lab.bench.judging import Judge
-from clara_lab.bench.plan import GEMINI, LOCAL, Plan
+from clara_lab.bench.extracting import SpanWriter
+from clara_lab.bench.judging import AnswerJudge
+from clara_lab.bench.plan import GEMINI, LOCAL, RunPlan
 from clara_lab.bench.prompting import context_characters
-from clara_lab.bench.writing import ANSWER_TOKENS, ModelWriter, Writer
+from clara_lab.bench.writing import ANSWER_TOKENS, AnswerWriter, ModelWriter
 from clara_lab.chat import ChatModel
 from clara_lab.gemini_chat import GeminiChat
 from clara_lab.runner.indexing import Situating
 from clara_lab.runner.sentences import remembered
 from clara_lab.served.chat import ServedChat
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.served.usage import RequestEvent
 
 
@@ -37,14 +37,14 @@ class Parts:
     embedder: Embedder
     situating: Situating | None
     reranker: TextScorer | None
-    writer: Writer | None
-    judge: Judge | None
+    writer: AnswerWriter | None
+    judge: AnswerJudge | None
     characters: int | None
     usage: Callable[[], Mapping[str, Any]] = field(default=dict)
 
 
 @contextmanager
-def parts_of(services: Container, plan: Plan, log: EventLog, folder: Path) -> Iterator[Parts]:
+def parts_of(services: Services, plan: RunPlan, log: EventLog, folder: Path) -> Iterator[Parts]:
     """Build what a plan names, and close it at the end; every request becomes an event of the log.
 
     `folder` keeps the sentences that a model wrote. Raises EmbedderUnavailableError and ChatUnavailableError when a served
@@ -53,24 +53,24 @@ def parts_of(services: Container, plan: Plan, log: EventLog, folder: Path) -> It
     with ExitStack() as closing:
         builder = _Builder(services, plan, log, closing)
         chat = builder.chat() if plan.served_llm else None
-        writer: Writer | None = None
+        writer: AnswerWriter | None = None
         if plan.generation_enabled:
-            writer = ModelWriter(chat) if chat else ExtractiveWriter()
+            writer = ModelWriter(chat) if chat else SpanWriter()
         yield Parts(
             builder.embedder(),
             _situating(services, plan, chat, folder) if plan.enriches else None,
             builder.reranker() if plan.reranker_enabled else None,
             writer,
-            Judge(chat) if chat and plan.judge_enabled and plan.generation_enabled else None,
+            AnswerJudge(chat) if chat and plan.judge_enabled and plan.generation_enabled else None,
             _characters(plan, chat) if plan.generation_enabled else None,
             lambda: {kind: asdict(usage) for kind, usage in builder.transport.usage().items()},
         )
 
 
 class _Builder:
-    def __init__(self, services: Container, plan: Plan, log: EventLog, closing: ExitStack) -> None:
+    def __init__(self, services: Services, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
         self._services, self._plan, self._closing = services, plan, closing
-        limits = Limits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
+        limits = RequestLimits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
 
         def noted(event: RequestEvent) -> None:
             log.write("embedding_batch" if event.kind == "embedding" else "llm_request", **asdict(event))
@@ -121,7 +121,7 @@ class _Builder:
         return transport
 
 
-def _situating(services: Container, plan: Plan, chat: ChatModel | None, folder: Path) -> Situating:
+def _situating(services: Services, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
         return Situating(f"extractive-{tokens}", by_extract(services.token_counter.get(), tokens), 1)
@@ -130,7 +130,7 @@ def _situating(services: Container, plan: Plan, chat: ChatModel | None, folder: 
     return Situating(name, remembered(by_model(chat, tokens), file), plan.retrieval_context_batch_size)
 
 
-def _characters(plan: Plan, chat: ChatModel | None) -> int | None:
+def _characters(plan: RunPlan, chat: ChatModel | None) -> int | None:
     """Give the bound of the context: the plan's, or what the model says that it reads; the extractive writer reads all."""
     if plan.generation_max_context_chars:
         return plan.generation_max_context_chars

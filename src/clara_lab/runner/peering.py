@@ -15,13 +15,13 @@ from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog
-from clara_lab.bench.peers import Floats, Outcome, PeerSetting, content_of
-from clara_lab.bench.peers_report import Table, peers_csv, peers_json, peers_markdown
-from clara_lab.bench.plan import SIMPLE_VECTOR, Plan
+from clara_lab.bench.peers import Floats, PeerOutcome, PeerSetting, content_of
+from clara_lab.bench.peers_report import PeersTable, peers_csv, peers_json, peers_markdown
+from clara_lab.bench.plan import SIMPLE_VECTOR, RunPlan
 from clara_lab.bench.reports import write_whole
 from clara_lab.borrowed import borrowed_database
 from clara_lab.runner.contenders import Contender, chosen_from, contenders
-from clara_lab.runner.contending import Bounds, outcome_of
+from clara_lab.runner.contending import PeerLimits, outcome_of
 from clara_lab.runner.estimating import sizes
 from clara_lab.runner.indexing import Progress
 from clara_lab.runner.parts import parts_of
@@ -53,7 +53,7 @@ DICTIONARIES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class PeerOptions:
     """How peers are compared: which ones (empty: all), where their environments are, and how long one may take."""
 
     folder: Path
@@ -62,7 +62,7 @@ class Manner:
     seconds: float = SECONDS
 
 
-def compare_peers(services: Container, plan: Plan, manner: Manner, say: Say, progress: Progress) -> Table:
+def compare_peers(services: Services, plan: RunPlan, manner: PeerOptions, say: Say, progress: Progress) -> PeersTable:
     """Search with every contender, each in a process and a database of its own, and write the table in three formats.
 
     What is not installed, fails or takes too long is a row that says so. Raises BenchDataError, UnknownPeerError,
@@ -74,7 +74,7 @@ def compare_peers(services: Container, plan: Plan, manner: Manner, say: Say, pro
     say(sizes(data))
     manner.folder.mkdir(parents=True, exist_ok=True)
     work = _embedded(services, plan, data, manner.folder, progress)
-    outcomes: list[Outcome] = []
+    outcomes: list[PeerOutcome] = []
     with tempfile.TemporaryDirectory(prefix="clara-peers-") as kept:
         folder = Path(kept)
         write_work(folder, work)
@@ -82,14 +82,14 @@ def compare_peers(services: Container, plan: Plan, manner: Manner, say: Say, pro
             outcomes.append(_outcome(services, plan, contender, work, _bounds(folder, manner)))
             say(_said(outcomes[-1]))
     started = datetime.now(UTC)
-    table = Table(started.isoformat(), described(data), plan.retrieval_k, tuple(outcomes), data.questions)
+    table = PeersTable(started.isoformat(), described(data), plan.retrieval_k, tuple(outcomes), data.questions)
     stem = f"peers_{plan.mteb_dataset_name}_{started:%Y%m%dT%H%M%SZ}"
     for ending, text in ((".json", peers_json(table)), (".csv", peers_csv(table)), (".md", peers_markdown(table))):
         say(f"wrote {write_whole(manner.folder / f'{stem}{ending}', text)}")
     return table
 
 
-def _embedded(services: Container, plan: Plan, data: BenchData, folder: Path, progress: Progress) -> Work:
+def _embedded(services: Services, plan: RunPlan, data: BenchData, folder: Path, progress: Progress) -> Work:
     """Embed documents and questions once for all; what was embedded before, by any run, is remembered."""
     bare = plan.model_copy(
         update={
@@ -124,7 +124,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role, progress: Pro
     return made
 
 
-def _outcome(services: Container, plan: Plan, contender: Contender, work: Work, bounds: Bounds) -> Outcome:
+def _outcome(services: Services, plan: RunPlan, contender: Contender, work: Work, bounds: PeerLimits) -> PeerOutcome:
     dictionary = DICTIONARIES.get(plan.retrieval_bm25_language, "simple")
     with borrowed_database(str(services.database_url), f"{DATABASE}{uuid4().hex}") as url:
         dimensions = work.document_vectors.shape[1]
@@ -132,11 +132,11 @@ def _outcome(services: Container, plan: Plan, contender: Contender, work: Work, 
         return outcome_of(contender, setting, plan.retrieval_k, bounds)
 
 
-def _bounds(folder: Path, manner: Manner) -> Bounds:
-    return Bounds(folder, manner.folder, manner.environments, manner.seconds)
+def _bounds(folder: Path, manner: PeerOptions) -> PeerLimits:
+    return PeerLimits(folder, manner.folder, manner.environments, manner.seconds)
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: PeerOutcome) -> str:
     if outcome.timed is None:
         return f"{outcome.name}: {outcome.failure}; {outcome.remedy}"
     return (

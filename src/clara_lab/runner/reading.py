@@ -7,18 +7,18 @@ from platformdirs import user_cache_path
 from clara_lab.bench.assembling import assemble
 from clara_lab.bench.dataset import BenchData, BenchDataError
 from clara_lab.bench.formats import PARQUET, read_rows, recognise
-from clara_lab.bench.plan import Plan
-from clara_lab.bench.subset import Cut, cut
+from clara_lab.bench.plan import RunPlan
+from clara_lab.bench.subset import Subset, subset_of
 from clara_lab.datasets import read_parquet, read_stored
 
 
-def read_data(plan: Plan) -> BenchData:
+def read_data(plan: RunPlan) -> BenchData:
     """Read what a plan works on. Raises BenchDataError."""
     if plan.in_storage:
         whole = read_stored(plan, user_cache_path("clara") / "bench")
     else:
         whole = read_source(Path(plan.bench_data), plan.mteb_dataset_name, plan.bench_data_where)
-    data = cut(whole, cut_of(plan))
+    data = subset_of(whole, cut_of(plan))
     if not data.questions:
         where = f" with {plan.bench_data_where}" if plan.bench_data_where else ""
         raise BenchDataError(f"{plan.mteb_dataset_name}: has no question{where}; check BENCH_DATA_WHERE and EVAL_MAX_QUERIES")
@@ -35,9 +35,9 @@ def read_source(source: Path, name: str, where: str = "") -> BenchData:
     return assemble(name, read_rows(source, {field: value} if field else None))
 
 
-def cut_of(plan: Plan) -> Cut:
+def cut_of(plan: RunPlan) -> Subset:
     """Say which part a plan uses."""
-    return Cut(
+    return Subset(
         shuffle_seed=None if plan.corpus_shuffle_seed < 0 else plan.corpus_shuffle_seed,
         max_questions=plan.eval_max_queries,
         max_documents=plan.eval_max_corpus,

@@ -13,7 +13,7 @@ from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScor
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.plan import Plan
+from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.record import QuestionRecord
 from clara_lab.runner.indexing import Indexed, Progress
 
@@ -35,7 +35,7 @@ class Asker:
 
     retrieve: Retrieve
     corpus: str
-    plan: Plan
+    plan: RunPlan
     rerank: TextScorer | None = None
     vectors: Vectors = field(default_factory=dict)
 
@@ -105,7 +105,7 @@ def pre_embedded(
 
 
 def asker(
-    services: Container, plan: Plan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
+    services: Services, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
 ) -> Asker:
     """Build the search of a run: the strategy's weights, and its policy around it."""
     search = hybrid(embedder, services.gather(indexed.profile, embedder), None)

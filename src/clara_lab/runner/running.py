@@ -15,7 +15,7 @@ from uuid import uuid4
 from clara.container import Container
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog, Events, read_events
-from clara_lab.bench.plan import Plan
+from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
 from clara_lab.bench.reports import write_reports
 from clara_lab.runner.answering import Answering
@@ -50,7 +50,7 @@ class _Clock:
         self._since = now
 
 
-def run(services: Container, plan: Plan, output: Output, say: Say, progress: Progress) -> RunRecord:
+def run(services: Services, plan: RunPlan, output: Output, say: Say, progress: Progress) -> RunRecord:
     """Run the bench and write its reports; give the record.
 
     Every question's result is in the event log as soon as it is there: a run that was killed is taken up again with its id, and
@@ -94,7 +94,7 @@ class _Work:
     clock: _Clock
 
 
-def _run(services: Container, plan: Plan, work: _Work, progress: Progress) -> RunRecord:
+def _run(services: Services, plan: RunPlan, work: _Work, progress: Progress) -> RunRecord:
     parts, clock = work.parts, work.clock
     indexed = index(services, plan, work.data, parts.embedder, parts.situating, progress)
     clock.ended("index")
@@ -120,7 +120,7 @@ def _run(services: Container, plan: Plan, work: _Work, progress: Progress) -> Ru
     return RunRecord(work.begun.run_id, work.begun.started, plan.shown(), described(work.data), questions, totals)
 
 
-def _written(plan: Plan, work: _Work, found: Sequence[QuestionRecord], progress: Progress) -> Iterable[QuestionRecord]:
+def _written(plan: RunPlan, work: _Work, found: Sequence[QuestionRecord], progress: Progress) -> Iterable[QuestionRecord]:
     parts = work.parts
     if parts.writer is None:
         return found
@@ -158,7 +158,7 @@ def described(data: BenchData) -> dict[str, Any]:
     }
 
 
-def _begun(plan: Plan, data: BenchData, output: Output) -> _Begun:
+def _begun(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
     if output.resume:
         return _taken_up(plan, data, output)
     now = datetime.now(UTC)
@@ -166,7 +166,7 @@ def _begun(plan: Plan, data: BenchData, output: Output) -> _Begun:
     return _Begun(f"{plan.mteb_dataset_name}_{strategy}_{now:%Y%m%dT%H%M%SZ}_{uuid4().hex}", now.isoformat(), {})
 
 
-def _taken_up(plan: Plan, data: BenchData, output: Output) -> _Begun:
+def _taken_up(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
     file = output.folder / f"{output.resume}{EVENTS}"
     events = _events(file)
     start = next((event for event in events.events if event["event"] == "run_start"), None)

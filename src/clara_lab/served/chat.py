@@ -7,7 +7,7 @@ from clara.adapters.models.guards import ProviderUnavailableError
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
 from clara_lab.served.transport import ServedEndpoint, ServedRequest, ServedTransport
 from clara_lab.served.usage import Answered
-from clara_lab.served.wire import RefusedError, Spoken, read_chat, read_context_length
+from clara_lab.served.wire import ModelRefusedError, Spoken, read_chat, read_context_length
 
 
 class ServedChat:
@@ -46,7 +46,7 @@ class ServedChat:
     def _answered(self, prompt: ChatPrompt) -> Answered[Spoken]:
         try:
             return self._asked(prompt)
-        except RefusedError as error:
+        except ModelRefusedError as error:
             # Some services know no response_format; the prompt asks for JSON in words as well.
             if not (prompt.json and self._takes_format and "response_format" in error.about):
                 raise
@@ -73,9 +73,9 @@ def _usable(prompt: ChatPrompt, answered: Answered[Spoken]) -> Answered[Spoken]:
     spoken = answered.value
     if spoken.cut and (prompt.json or not prompt.max_tokens or not spoken.text):
         bound = f"more than {prompt.max_tokens} tokens" if prompt.max_tokens else "more tokens than its context has left"
-        raise RefusedError(f"did not finish: it would write {bound}; allow more, or lower GENERATION_MAX_CONTEXT_CHARS")
+        raise ModelRefusedError(f"did not finish: it would write {bound}; allow more, or lower GENERATION_MAX_CONTEXT_CHARS")
     if not spoken.text:
-        raise RefusedError("wrote nothing")
+        raise ModelRefusedError("wrote nothing")
     return answered
 
 

@@ -16,7 +16,7 @@ from clara.adapters.http.deadline import bounded_client, reason_of
 from clara.adapters.models.batches import Patience
 from clara.adapters.models.guards import ProviderUnavailableError
 from clara_lab.served.usage import Answered, RequestEvent, Usage, UsageRecorder
-from clara_lab.served.wire import RefusedError, refusal_of
+from clara_lab.served.wire import ModelRefusedError, refusal_of
 
 # A batch of 256 vectors of 4,096 dimensions takes about 23 MB as JSON.
 MAX_ANSWER_BYTES: Final = 32_000_000
@@ -38,7 +38,7 @@ class ServedEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RequestLimits:
     """`timeout_seconds` is for one whole exchange, `concurrent` for all requests under way, `retries` beyond the first try."""
 
     timeout_seconds: float = 120.0
@@ -65,7 +65,7 @@ class ServedTransport:
 
     def __init__(
         self,
-        limits: Limits,
+        limits: RequestLimits,
         on_request: Callable[[RequestEvent], None] = lambda _event: None,
         wait: Callable[[float], None] = sleep,
     ) -> None:
@@ -114,7 +114,7 @@ class ServedTransport:
             try:
                 response = self._http.request(method, url, json=request.document, headers=headers, timeout=seconds)
             except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-                raise RefusedError(
+                raise ModelRefusedError(
                     f"has no address; correct {endpoint.settings}_BASE_URL, such as http://host:8000/v1"
                 ) from error
             except httpx.HTTPError as error:

@@ -24,7 +24,7 @@ CONTEXT_LENGTHS: Final = ("max_model_len", "context_length", "max_context_length
 BEFORE_AN_ANSWER: Final = "</think>"
 
 
-class RefusedError(ProviderUnavailableError):
+class ModelRefusedError(ProviderUnavailableError):
     """The service works and does not take this request as it is. `about` has what its refusal speaks of, of SPELLINGS."""
 
     def __init__(self, reason: str, about: frozenset[str] = frozenset()) -> None:
@@ -32,35 +32,35 @@ class RefusedError(ProviderUnavailableError):
         self.about = about
 
 
-class _Wire(BaseModel):
+class _WireModel(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
 
-class _Made(_Wire):
+class _Made(_WireModel):
     index: int
     embedding: list[float]
 
 
-class _Embeddings(_Wire):
+class _Embeddings(_WireModel):
     data: list[_Made]
     usage: Any = None
 
 
-class _Message(_Wire):
+class _ChatMessage(_WireModel):
     content: str | None = None
 
 
-class _Choice(_Wire):
-    message: _Message
+class _Choice(_WireModel):
+    message: _ChatMessage
     finish_reason: str | None = None
 
 
-class _Chat(_Wire):
+class _Chat(_WireModel):
     choices: Annotated[list[_Choice], Field(min_length=1)]
     usage: Any = None
 
 
-class _Models(_Wire):
+class _Models(_WireModel):
     data: list[dict[str, Any]]
 
 
@@ -95,7 +95,7 @@ def read_chat(content: bytes) -> Answered[Spoken]:
         raise ProviderUnavailableError("answered with something else than a completion") from error
     choice = read.choices[0]
     if choice.finish_reason == "content_filter":
-        raise RefusedError("withheld its answer (content_filter)")
+        raise ModelRefusedError("withheld its answer (content_filter)")
     return Answered(
         Spoken(text=_thoughtless(choice.message.content or ""), cut=choice.finish_reason == "length"), *_tokens(read.usage)
     )
@@ -118,7 +118,7 @@ def refusal_of(response: httpx.Response, sent: Mapping[str, Any], settings: str)
         return ProviderUnavailableError(f"answered {status}", asked_patience(response.headers.get("retry-after")))
     said = response.content[:10_000].decode("utf-8", "replace").casefold()
     about = frozenset(name for name, words in SPELLINGS.items() if any(word in said for word in words))
-    return RefusedError(f"answered {status}: {_remedy(status, about, sent, settings)}", about)
+    return ModelRefusedError(f"answered {status}: {_remedy(status, about, sent, settings)}", about)
 
 
 def _remedy(status: int, about: frozenset[str], sent: Mapping[str, Any], settings: str) -> str:

@@ -18,7 +18,7 @@ from typing import Final, Literal
 import click
 
 from clara_lab.stand_ins.loopback import LoopbackStandIn
-from clara_lab.stand_ins.recorded import Recordings, recordings
+from clara_lab.stand_ins.recorded import GazetteRecordings, recordings
 
 LONGEST_HANG_SECONDS: Final = 60.0
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
@@ -63,7 +63,7 @@ class GazetteStandIn(LoopbackStandIn):
     `faults` are given once each, to the first request whose address holds the text beside it; `standing` to every one.
     """
 
-    held: Recordings = field(default_factory=Recordings)
+    held: GazetteRecordings = field(default_factory=GazetteRecordings)
     asked: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
     faults: list[tuple[str, GazetteFault]] = field(default_factory=list)
@@ -99,7 +99,7 @@ def _found(content: bytes | None, accept: str) -> GazetteFault:
     return GazetteFault(body=content)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _GazetteHandler(BaseHTTPRequestHandler):
     state: GazetteStandIn
     protocol_version = "HTTP/1.1"
 
@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
 
-GazetteStandIn.handler = _Handler
+GazetteStandIn.handler = _GazetteHandler
 
 
 @click.command()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from clara_lab.stand_ins.gemini_speech import generation
-from clara_lab.stand_ins.model_server import Manner, ModelFault
+from clara_lab.stand_ins.model_server import Delivery, ModelFault
 
 RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
 QUOTA: Final = "RESOURCE_EXHAUSTED"
@@ -31,11 +31,11 @@ def gemini_faults() -> Mapping[str, ModelFault]:
         "error-503": refused(503, "UNAVAILABLE"),
         "error-html": ModelFault(status=502, body=b"<html>Bad gateway</html>"),
         "wrong-key": refused(400, "INVALID_ARGUMENT", reason="API_KEY_INVALID"),
-        "hang": ModelFault(Manner.HANG),
-        "drip-headers": ModelFault(Manner.DRIP_HEADERS, body=SLOW),
-        "drip-body": ModelFault(Manner.DRIP_BODY, body=SLOW),
-        "reset": ModelFault(Manner.RESET),
-        "truncated": ModelFault(Manner.TRUNCATED, body=said("half of it")),
+        "hang": ModelFault(Delivery.HANG),
+        "drip-headers": ModelFault(Delivery.DRIP_HEADERS, body=SLOW),
+        "drip-body": ModelFault(Delivery.DRIP_BODY, body=SLOW),
+        "reset": ModelFault(Delivery.RESET),
+        "truncated": ModelFault(Delivery.TRUNCATED, body=said("half of it")),
         "garbage": ModelFault(body=b"\xff\xfe garbage"),
         "html": ModelFault(body=b"<html>It works!</html>"),
         "empty": ModelFault(body=b""),

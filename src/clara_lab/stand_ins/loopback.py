@@ -7,7 +7,7 @@ from threading import Event, Lock, Thread
 from typing import Any, ClassVar, Self
 
 
-class _Server(ThreadingHTTPServer):
+class _LoopbackServer(ThreadingHTTPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  as in the library
         """Stay quiet about a client that hangs up, as a fault is meant to make it."""
         if not isinstance(sys.exception(), ConnectionError):
@@ -29,7 +29,7 @@ class LoopbackStandIn:
 
     def serve(self, port: int = 0) -> Self:
         """Start serving in a thread; `close` ends it. Raises OSError when the port is taken."""
-        self.server = _Server(("127.0.0.1", port), type("Handler", (self.handler,), {"state": self}))
+        self.server = _LoopbackServer(("127.0.0.1", port), type("Handler", (self.handler,), {"state": self}))
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
         # Closing waits for the next poll.
         Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

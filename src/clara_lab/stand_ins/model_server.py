@@ -26,7 +26,7 @@ DRIP_SECONDS = 0.02
 LONGEST_HANG_SECONDS = 60.0
 
 
-class Manner(StrEnum):
+class Delivery(StrEnum):
     """How a fault is delivered."""
 
     ANSWER = "answer"
@@ -41,7 +41,7 @@ class Manner(StrEnum):
 class ModelFault:
     """What one request gets instead of its answer; status, body and headers count only where the manner sends them."""
 
-    manner: Manner = Manner.ANSWER
+    manner: Delivery = Delivery.ANSWER
     status: int = 200
     body: bytes = b"{}"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -118,7 +118,7 @@ ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
 }
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ModelHandler(BaseHTTPRequestHandler):
     state: ModelStandIn
     protocol_version = "HTTP/1.1"
 
@@ -145,22 +145,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _deliver(self, fault: ModelFault) -> None:
         head = self._head(fault)
-        self.close_connection = fault.manner is not Manner.ANSWER
+        self.close_connection = fault.manner is not Delivery.ANSWER
         match fault.manner:
-            case Manner.ANSWER:
+            case Delivery.ANSWER:
                 self.wfile.write(head + fault.body)
-            case Manner.HANG:
+            case Delivery.HANG:
                 self.state.closing.wait(LONGEST_HANG_SECONDS)
-            case Manner.DRIP_HEADERS:
+            case Delivery.DRIP_HEADERS:
                 self._drip(head + fault.body)
-            case Manner.DRIP_BODY:
+            case Delivery.DRIP_BODY:
                 self.wfile.write(head)
                 self._drip(fault.body)
-            case Manner.RESET:
+            case Delivery.RESET:
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.rfile.close()  # as long as it is open, so is the connection
                 self.connection.close()
-            case Manner.TRUNCATED:
+            case Delivery.TRUNCATED:
                 self.wfile.write(head + fault.body[: len(fault.body) // 2])
 
     def _head(self, fault: ModelFault) -> bytes:
@@ -180,7 +180,7 @@ def _error(status: int, name: str, message: str) -> Document:
     return {"error": {"code": status, "message": message, "status": name}}
 
 
-ModelStandIn.handler = _Handler
+ModelStandIn.handler = _ModelHandler
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from clara_lab.stand_ins.model_server import Manner, ModelFault
+from clara_lab.stand_ins.model_server import Delivery, ModelFault
 from clara_lab.stand_ins.openai_speech import completion
 
 # Refusals repeat what was asked, as some do.
@@ -20,8 +20,8 @@ def passing_faults() -> Mapping[str, ModelFault]:
         "error-500": refused(500, "Internal error"),
         "error-502-html": ModelFault(status=502, body=b"<html>Bad gateway</html>"),
         "error-503": refused(503, "Model is loading"),
-        "reset": ModelFault(Manner.RESET),
-        "truncated": ModelFault(Manner.TRUNCATED, body=b"[" * 100),
+        "reset": ModelFault(Delivery.RESET),
+        "truncated": ModelFault(Delivery.TRUNCATED, body=b"[" * 100),
         "garbage": ModelFault(body=b"\xff\xfe garbage"),
         "html": ModelFault(body=b"<html>It works!</html>"),
         "empty": ModelFault(body=b""),
@@ -34,9 +34,9 @@ def passing_faults() -> Mapping[str, ModelFault]:
 def slow_faults() -> Mapping[str, ModelFault]:
     """Give the faults that only a deadline ends."""
     return {
-        "hang": ModelFault(Manner.HANG),
-        "drip-headers": ModelFault(Manner.DRIP_HEADERS, body=SLOW),
-        "drip-body": ModelFault(Manner.DRIP_BODY, body=SLOW),
+        "hang": ModelFault(Delivery.HANG),
+        "drip-headers": ModelFault(Delivery.DRIP_HEADERS, body=SLOW),
+        "drip-body": ModelFault(Delivery.DRIP_BODY, body=SLOW),
     }
 
 

@@ -21,7 +21,7 @@ _ID: Final = re.compile(r"BOE-[A-Z]-\d{4}-\d+")
 
 
 @dataclass(slots=True)
-class Recordings:
+class GazetteRecordings:
     """What the gazette has: days by AAAAMMDD, documents and norms' metadata and texts by id."""
 
     days: dict[str, bytes] = field(default_factory=dict)
@@ -50,9 +50,9 @@ def recorded(folder: Path, name: str) -> bytes:
     return gzip.decompress((folder / f"{name}.gz").read_bytes())
 
 
-def recordings(folder: Path) -> Recordings:
+def recordings(folder: Path) -> GazetteRecordings:
     """Read every answer in a folder; what is none is left out."""
-    found = Recordings()
+    found = GazetteRecordings()
     for path in sorted(folder.iterdir()):
         name = path.name.removesuffix(".gz")
         if name.endswith((".xml", ".json")) and "BORME" not in name:

@@ -18,7 +18,7 @@ FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class CallbackOptions:
     """How the progress of a message is reported.
 
     `statuses` come in this order, or in any when `shuffled`; none at all switches reports off. Before each passes a time
@@ -52,7 +52,7 @@ class Reporter:
     """Sends the callbacks. `outcomes` counts them by the answer's HTTP status, or as "unreachable"; `waiting` are to come."""
 
     auth_token: str
-    manner: Manner = field(default_factory=Manner)
+    manner: CallbackOptions = field(default_factory=CallbackOptions)
     outcomes: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)

@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 
-class Kind(StrEnum):
+class FaultMode(StrEnum):
     """How one request goes wrong. In a listing, where nothing is taken, the kinds that take answer alike without that."""
 
     ERROR = "error"
@@ -30,21 +30,23 @@ class Kind(StrEnum):
     """The message is taken, and the connection closed in the middle of the answer."""
 
 
-TAKING: Final = frozenset({Kind.ACCEPT_THEN_CUT, Kind.ACCEPT_THEN_500, Kind.ACCEPT_SLOW, Kind.GARBAGE, Kind.TRUNCATED})
+TAKING: Final = frozenset(
+    {FaultMode.ACCEPT_THEN_CUT, FaultMode.ACCEPT_THEN_500, FaultMode.ACCEPT_SLOW, FaultMode.GARBAGE, FaultMode.TRUNCATED}
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class TwilioFault:
     """What one request gets. `status` and `code` count for an error, `seconds` for a rate and a slow answer."""
 
-    kind: Kind = Kind.ERROR
+    kind: FaultMode = FaultMode.ERROR
     status: int = 500
     code: int = 20500
     seconds: float = 1.0
 
 
 @dataclass(slots=True)
-class Plan:
+class FaultPlan:
     """Faults by chance: of each kind its share of the requests, from 0 to 1, in sum at most 1.
 
     The same seed gives the same faults in the same order of requests. `error` is what an error looks like, `slow` how many
@@ -52,8 +54,8 @@ class Plan:
     """
 
     seed: int
-    rates: Mapping[Kind, float]
-    error: Fault = field(default_factory=Fault)
+    rates: Mapping[FaultMode, float]
+    error: TwilioFault = field(default_factory=TwilioFault)
     slow: float = 1.0
     _chance: Random = field(init=False, repr=False)
 
@@ -63,13 +65,13 @@ class Plan:
             raise ValueError(msg)
         self._chance = Random(self.seed)  # noqa: S311  repeatable on purpose
 
-    def draw(self) -> Fault | None:
+    def draw(self) -> TwilioFault | None:
         """Draw the next request's fault; None when it goes well."""
         place = self._chance.random()
         for kind, share in self.rates.items():
             if place < share:
-                if kind is Kind.ERROR:
+                if kind is FaultMode.ERROR:
                     return self.error
-                return Fault(kind, seconds=self.slow if kind is Kind.ACCEPT_SLOW else 1.0)
+                return TwilioFault(kind, seconds=self.slow if kind is FaultMode.ACCEPT_SLOW else 1.0)
             place -= share
         return None

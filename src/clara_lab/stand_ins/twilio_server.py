@@ -20,8 +20,8 @@ from uuid import uuid4
 
 from aiohttp import web
 
-from clara_lab.stand_ins.twilio_callbacks import Manner, Reported, Reporter
-from clara_lab.stand_ins.twilio_faults import TAKING, Fault, Kind, Plan
+from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
+from clara_lab.stand_ins.twilio_faults import TAKING, FaultMode, FaultPlan, TwilioFault
 from clara_lab.stand_ins.twilio_media import MEDIUM, STORE, Media
 
 MESSAGES: Final = re.compile(r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})/Messages\.json$")
@@ -58,17 +58,17 @@ class TwilioStandIn:
     on_message: Callable[[TakenMessage], None] = lambda _message: None
     url: str = ""
     taken: list[TakenMessage] = field(default_factory=list)
-    faults: list[Fault | tuple[int, int]] = field(default_factory=list)
-    plan: Plan | None = None
-    list_faults: list[Fault | tuple[int, int]] = field(default_factory=list)
-    list_plan: Plan | None = None
+    faults: list[TwilioFault | tuple[int, int]] = field(default_factory=list)
+    plan: FaultPlan | None = None
+    list_faults: list[TwilioFault | tuple[int, int]] = field(default_factory=list)
+    list_plan: FaultPlan | None = None
     list_lag: float = 0.0
-    manner: InitVar[Manner | None] = None
+    manner: InitVar[CallbackOptions | None] = None
     callbacks: Reporter = field(init=False)
     media: Media = field(default_factory=Media)
 
-    def __post_init__(self, manner: Manner | None) -> None:
-        self.callbacks = Reporter(self.auth_token, manner or Manner())
+    def __post_init__(self, manner: CallbackOptions | None) -> None:
+        self.callbacks = Reporter(self.auth_token, manner or CallbackOptions())
 
     def serve(self, port: int = 0) -> "Serving":
         """Start serving on loopback in a thread; the caller shuts it down. Raises OSError when the port is taken."""
@@ -194,39 +194,39 @@ class Serving:
         await runner.cleanup()
 
 
-def _next(queue: list[Fault | tuple[int, int]], plan: Plan | None) -> Fault | None:
+def _next(queue: list[TwilioFault | tuple[int, int]], plan: FaultPlan | None) -> TwilioFault | None:
     if queue:
         fault = queue.pop(0)
-        return fault if isinstance(fault, Fault) else Fault(Kind.ERROR, *fault)
+        return fault if isinstance(fault, TwilioFault) else TwilioFault(FaultMode.ERROR, *fault)
     return plan.draw() if plan is not None else None
 
 
-async def _spoilt(request: web.BaseRequest, fault: Fault, document: Mapping[str, Any]) -> web.StreamResponse:
+async def _spoilt(request: web.BaseRequest, fault: TwilioFault, document: Mapping[str, Any]) -> web.StreamResponse:
     """Answer as the fault says. What it takes was taken before."""
     if (wrong := _wrong(fault)) is not None:
         return wrong
-    if fault.kind is Kind.ACCEPT_SLOW:
+    if fault.kind is FaultMode.ACCEPT_SLOW:
         await asyncio.sleep(fault.seconds)
         return _json(201 if request.method == "POST" else 200, document)
-    if fault.kind is Kind.TRUNCATED:
+    if fault.kind is FaultMode.TRUNCATED:
         return await _half(request, json.dumps(document).encode())
-    if fault.kind is Kind.HANG:
+    if fault.kind is FaultMode.HANG:
         await asyncio.sleep(LONGEST_HANG_SECONDS)
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
 
 
-def _wrong(fault: Fault) -> web.Response | None:
+def _wrong(fault: TwilioFault) -> web.Response | None:
     """Give the whole answer that is wrong; None when the fault is no such answer."""
     match fault.kind:
-        case Kind.ERROR:
+        case FaultMode.ERROR:
             return _error(fault.status, fault.code, "scripted fault")
-        case Kind.RATE:
+        case FaultMode.RATE:
             return _error(429, 20429, "Too Many Requests", {"Retry-After": f"{fault.seconds:.0f}"})
-        case Kind.ACCEPT_THEN_500:
+        case FaultMode.ACCEPT_THEN_500:
             return _error(500, 20500, "An internal server error has occurred")
-        case Kind.GARBAGE:
+        case FaultMode.GARBAGE:
             return web.Response(status=201, text="<html>It works!</html>", content_type="text/html")
         case _:
             return None

@@ -11,7 +11,7 @@ from typing import Any, Final
 SLICE: Final = 16
 
 
-class Pace(StrEnum):
+class PageDelivery(StrEnum):
     """How an answer is sent."""
 
     AT_ONCE = "at once"
@@ -22,7 +22,7 @@ class Pace(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """What is answered to one path. With an `etag`, whoever has it is told that nothing changed."""
 
     body: bytes = b""
@@ -30,11 +30,11 @@ class Page:
     media_type: str = "text/html; charset=utf-8"
     headers: Mapping[str, str] = field(default_factory=dict)
     etag: str | None = None
-    pace: Pace = Pace.AT_ONCE
+    pace: PageDelivery = PageDelivery.AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WebRequest:
     """A request that came: the path with its query, and the headers, their names in small letters."""
 
     path: str
@@ -45,12 +45,12 @@ class Asked:
 class ScriptedWeb:
     """The pages of a host by path; of several pages the first ones are given once, the last one ever after."""
 
-    pages: dict[str, list[Page]] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    pages: dict[str, list[WebPage]] = field(default_factory=dict)
+    asked: list[WebRequest] = field(default_factory=list)
     drip_seconds: float = 0.05
     closing: Event = field(default_factory=Event)
 
-    def put(self, path: str, *pages: Page) -> None:
+    def put(self, path: str, *pages: WebPage) -> None:
         """Say what a path answers from now on."""
         self.pages[path] = list(pages)
 
@@ -58,19 +58,19 @@ class ScriptedWeb:
         """Give the paths that were asked for, in order, without robots.txt."""
         return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
 
-    def answer(self, asked: Asked) -> Page:
+    def answer(self, asked: WebRequest) -> WebPage:
         """Note a request and give its answer; 404 for a path that nobody wrote."""
         self.asked.append(asked)
         held = self.pages.get(asked.path)
         if not held:
-            return Page(b"<p>nothing here</p>", 404)
+            return WebPage(b"<p>nothing here</p>", 404)
         page = held.pop(0) if len(held) > 1 else held[0]
-        return Page(status=304, etag=page.etag) if page.etag and asked.headers.get("if-none-match") == page.etag else page
+        return WebPage(status=304, etag=page.etag) if page.etag and asked.headers.get("if-none-match") == page.etag else page
 
     @contextmanager
     def serving(self, port: int = 0) -> Iterator[str]:
         """Serve on this machine, and give the address."""
-        server = _Server(("127.0.0.1", port), _Handler)
+        server = _WebServer(("127.0.0.1", port), _WebHandler)
         server.web = self
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
@@ -82,7 +82,7 @@ class ScriptedWeb:
             server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
+class _WebServer(ThreadingHTTPServer):
     web: ScriptedWeb
     daemon_threads = True
     block_on_close = False
@@ -91,30 +91,30 @@ class _Server(ThreadingHTTPServer):
         """Say nothing: whoever asked hung up."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _WebHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: _WebServer
 
     def do_GET(self) -> None:
         web = self.server.web
-        page = web.answer(Asked(self.path, {name.lower(): value for name, value in self.headers.items()}))
+        page = web.answer(WebRequest(self.path, {name.lower(): value for name, value in self.headers.items()}))
         head = self._head(page)
         with suppress(OSError):
             match page.pace:
-                case Pace.AT_ONCE:
+                case PageDelivery.AT_ONCE:
                     self.wfile.write(head + page.body)
-                case Pace.CUT:
+                case PageDelivery.CUT:
                     self.wfile.write(head + page.body[: len(page.body) // 2])
                     self.close_connection = True
-                case Pace.DRIP:
+                case PageDelivery.DRIP:
                     self._drip(head, page.body)
-                case Pace.DRIP_HEAD:
+                case PageDelivery.DRIP_HEAD:
                     self._drip(b"", head + page.body)
-                case Pace.HANG:
+                case PageDelivery.HANG:
                     web.closing.wait(30)
                     self.close_connection = True
 
-    def _head(self, page: Page) -> bytes:
+    def _head(self, page: WebPage) -> bytes:
         headers = {"Content-Type": page.media_type, "Content-Length": str(len(page.body)), **page.headers}
         if page.status == 304:  # noqa: PLR2004  has no content
             headers = dict(page.headers)

@@ -26,7 +26,7 @@ from clara.retrieval.classifier import NONE, write_classifier
 from clara.retrieval.vocabulary import words
 from clara.settings import load_settings, resources
 from clara_lab.training.classifier import features_of, train
-from clara_lab.training.examples import FOLDS, Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.examples import FOLDS, LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
 from clara_lab.training.intents import embedded
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
@@ -43,7 +43,7 @@ PENALTIES: Final = (0.707, 1.414)
 MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.20, 0.06), "likely": (0.137, 0.05), "sure": (0.025, 0.003)}
 
 
-def examples_of(folder: Path) -> list[Example]:
+def examples_of(folder: Path) -> list[LabelledExample]:
     """Give everything the model learns from: messages of many hands, wishes to be forgotten, and questions without danger.
 
     Without the wishes, "erase everything you have on me" was taken for a goodbye; with all of them, plain speech for calm.
@@ -59,12 +59,12 @@ def examples_of(folder: Path) -> list[Example]:
     return [*read_examples(folder / "danger" / "examples"), *wishes, *ordinary(folder, dangerous), *_typed_at_random()]
 
 
-def _typed_at_random() -> Iterator[Example]:
+def _typed_at_random() -> Iterator[LabelledExample]:
     """Give what a cat on the keyboard writes, and a question with a code in it: seldom letters told of an emergency."""
     random = Random(SEED)  # noqa: S311  nothing secret
     for number in range(RANDOM):
         typed = "".join(random.choices(f"{ascii_lowercase}   ", k=random.randint(3, 30))).strip() or "x"
-        yield Example(typed, (), "en", "", "typed at random", f"random {number % FOLDS}")
+        yield LabelledExample(typed, (), "en", "", "typed at random", f"random {number % FOLDS}")
 
 
 @click.command()
@@ -100,7 +100,7 @@ def main(*, validate: bool) -> None:
 
 
 def report(
-    group: str, examples: Sequence[Example], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]
+    group: str, examples: Sequence[LabelledExample], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]
 ) -> None:
     """Print, for each reading, what is heard of messages whose author, scenario or language the model did not know."""
     none = about["classes"].index(NONE)

@@ -33,7 +33,7 @@ FOLDS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LabelledExample:
     """A message, the classes it belongs to (none: no class), the first one first, and who wrote it in which manner.
 
     What is ordinary has no manner.
@@ -52,32 +52,34 @@ class Example:
         return self.kinds[0] if self.kinds else NONE
 
 
-def read_examples(folder: Path) -> list[Example]:
+def read_examples(folder: Path) -> list[LabelledExample]:
     """Read <author>.jsonl of a folder, authors in order. Raises BatchError."""
     return [_example(row, file.stem) for file in sorted(folder.glob("*.jsonl")) for row in read_lines(file, FIELDS)]
 
 
-def _example(row: Mapping[str, Any], author: str) -> Example:
-    return Example(row["text"], tuple(row["kinds"].split()), row["language"], row["manner"], row["scenario"], author)
+def _example(row: Mapping[str, Any], author: str) -> LabelledExample:
+    return LabelledExample(row["text"], tuple(row["kinds"].split()), row["language"], row["manner"], row["scenario"], author)
 
 
-def ordinary(folder: Path, left_out: Callable[[TypicalQuestion], bool] = lambda _question: False) -> list[Example]:
+def ordinary(folder: Path, left_out: Callable[[TypicalQuestion], bool] = lambda _question: False) -> list[LabelledExample]:
     """Give commands and a share of the typical questions of the data folder as examples of none, by authors of their own."""
     held = [one for one in read_catalogue(folder, with_questions=True).questions if not left_out(one)]
     said = {one.text: (one.language, one.id) for one in held[::EVERY]}
     for language, spoken in read_texts(folder).by_language.items():
         said.update({text: (language, name) for name, texts in spoken.commands.items() for text in texts})
     shown = enumerate(said.items())
-    return [Example(text, (), language, "", name, f"typical {number % FOLDS}") for number, (text, (language, name)) in shown]
+    return [
+        LabelledExample(text, (), language, "", name, f"typical {number % FOLDS}") for number, (text, (language, name)) in shown
+    ]
 
 
-def labelled(examples: Sequence[Example]) -> list[tuple[str, str]]:
+def labelled(examples: Sequence[LabelledExample]) -> list[tuple[str, str]]:
     """Give (text, class) of each example, in a fixed order."""
     return [(one.text, one.first) for one in examples]
 
 
 def judged_by_others(
-    examples: Sequence[Example], features: Features, groups: Sequence[str] = (), folds: int = FOLDS
+    examples: Sequence[LabelledExample], features: Features, groups: Sequence[str] = (), folds: int = FOLDS
 ) -> dict[str, NDArray[np.float64]]:
     """Give, with the vector and by letters, each example's probabilities by a model that saw nothing of its group: its author.
 
@@ -97,7 +99,7 @@ def judged_by_others(
     return found
 
 
-def least(examples: Sequence[Example], shares: NDArray[np.float64], mistaken: tuple[float, float]) -> float:
+def least(examples: Sequence[LabelledExample], shares: NDArray[np.float64], mistaken: tuple[float, float]) -> float:
     """Give the least probability that no more than these shares of hard examples of none, and of ordinary ones, reach."""
     hard = [share for one, share in zip(examples, shares, strict=True) if not one.kinds and one.manner]
     plain = [share for one, share in zip(examples, shares, strict=True) if not one.kinds and not one.manner]

@@ -118,7 +118,7 @@ def examples_of(corpus: Mapping[str, Sequence[str]], neutral: frozenset[str]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedMessage:
     """A message by somebody whom the model did not know. `language` may be one that is not served."""
 
     text: str
@@ -131,17 +131,17 @@ class Judged:
         return length(self.text) <= SHORT_WORDS
 
 
-def read_judging(folder: Path) -> list[Judged]:
+def read_judging(folder: Path) -> list[JudgedMessage]:
     """Give the messages to judge by: of the authors held out, and of eval/language of the project. Raises BatchError."""
     held = [one for one in read_examples(folder / "data" / "danger" / "examples") if one.author in HELD_OUT]
     own = read_lines(folder / "eval" / "language" / "judging.jsonl", {"text": TEXT, "language": TEXT, "manner": TEXT})
     return [
-        *(Judged(one.text, one.language, one.manner) for one in held),
-        *(Judged(row["text"], row["language"], row["manner"]) for row in own),
+        *(JudgedMessage(one.text, one.language, one.manner) for one in held),
+        *(JudgedMessage(row["text"], row["language"], row["manner"]) for row in own),
     ]
 
 
-def report(cases: Sequence[Judged], detector: LanguageDetector, answered_in: Mapping[str, str]) -> None:
+def report(cases: Sequence[JudgedMessage], detector: LanguageDetector, answered_in: Mapping[str, str]) -> None:
     """Print how many are right, with Wilson's interval, of each language, manner and length."""
     found: list[tuple[str, bool]] = []
     for one in cases:

@@ -16,7 +16,7 @@ from clara.container import Container
 from clara.retrieval.classifier import write_classifier
 from clara.settings import load_settings, resources
 from clara_lab.training.classifier import features_of, train
-from clara_lab.training.examples import Example, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.examples import LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
 from clara_lab.training.intents import embedded
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
@@ -25,7 +25,7 @@ MISTAKEN: Final = (0.045, 0.002)
 EVERY_OTHER: Final = 6
 
 
-def examples_of(folder: Path) -> list[Example]:
+def examples_of(folder: Path) -> list[LabelledExample]:
     """Give everything the model learns from: wishes and their like, what people in danger and their like say, and questions."""
     others = [replace(one, kinds=()) for one in read_examples(folder / "danger" / "examples")[::EVERY_OTHER]]
     return [*read_examples(folder / "rights" / "examples"), *others, *ordinary(folder)]

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 
 TYPES = ("bridge", "comparison")
 LEVELS = ("easy", "medium", "hard")
@@ -37,9 +37,9 @@ def _question(number: int, dice: random.Random, skill: float, reranks: bool) -> 
         pool.insert(early if dice.random() < skill else dice.randint(8, 29), document)
     better = sorted(pool[:12], key=lambda name: (name not in gold) + dice.random() * 1.3)
     score = min(1.0, max(0.0, dice.gauss(skill, 0.35)))
-    measures = {"accuracy": Measured(float(score > 0.5))} if label else {"f1": Measured(round(score, 3))}
+    measures = {"accuracy": Score(float(score > 0.5))} if label else {"f1": Score(round(score, 3))}
     measures["faithfulness"] = (
-        Measured(None, "judge: no score in what it wrote") if number % 11 == 3 else Measured(round(score**0.5, 3))
+        Score(None, "judge: no score in what it wrote") if number % 11 == 3 else Score(round(score**0.5, 3))
     )
     taken = {
         "retrieve": dice.lognormvariate(1.6, 0.4),
@@ -68,7 +68,7 @@ def broken(record: RunRecord) -> RunRecord:
     return replace(
         record,
         questions=(
-            replace(first, question=hostile, answer="-5", measures={"f1": Measured(0.0)}, failures=("judge: <b>",)),
+            replace(first, question=hostile, answer="-5", measures={"f1": Score(0.0)}, failures=("judge: <b>",)),
             QuestionRecord(second.question, failures=("retrieve: connection lost",)),
             QuestionRecord(replace(third.question, gold=frozenset()), retrieved=("a b", "c"), answer=""),
             *others,

@@ -9,14 +9,14 @@ from bench_builders import broken, run
 from clara_lab.bench.comparing import Comparison, IncomparableRunsError, compare
 from clara_lab.bench.comparison_report import comparison_json, comparison_page, comparison_text
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.record import Measured, QuestionRecord, RunRecord
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 
 
 def small(name: str, tops: str, scores: tuple[float | None, ...], digest: str = "d") -> RunRecord:
     """A run over questions whose answer is document g; `tops` has the first document of each."""
     asked = tuple(
         QuestionRecord(
-            BenchQuestion(f"q{at}", f"No {at}?", gold=frozenset("g")), tuple(top + "xg"), measures={"f1": Measured(score)}
+            BenchQuestion(f"q{at}", f"No {at}?", gold=frozenset("g")), tuple(top + "xg"), measures={"f1": Score(score)}
         )
         for at, (top, score) in enumerate(zip(tops, scores, strict=True))
     )

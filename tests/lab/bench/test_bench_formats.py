@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clara_lab.bench.assembling import Fault, Judgement, Provenance, Row, assemble, digest_of
+from clara_lab.bench.assembling import DataFault, DataRow, Judgement, Provenance, assemble, digest_of
 from clara_lab.bench.dataset import LABEL, BenchDataError, BenchDocument, BenchQuestion
 from clara_lab.bench.formats import read_hotpotqa, read_rows, recognise
 
@@ -93,7 +93,7 @@ def test_hotpotqa(tmp_path: Path, exported: bool) -> None:
     assert (data.questions[0].level, data.questions[0].answer_type, data.relative_only) == ("hard", LABEL, True)
 
 
-BROKEN: list[tuple[list[Row], list[str]]] = [
+BROKEN: list[tuple[list[DataRow], list[str]]] = [
     ([], ["no documents: in all of it", "no questions: in all of it"]),
     ([*DOCUMENTS, *ASKED, DOCUMENTS[0], ASKED[1]], ["document ids given twice: d1;", "question ids given twice: q2;"]),
     ([*DOCUMENTS, *ASKED, Judgement("q1", "gone"), Judgement("q9", "d1")],
@@ -101,12 +101,12 @@ BROKEN: list[tuple[list[Row], list[str]]] = [
     ([*DOCUMENTS, *ASKED, BenchQuestion("q3", " "), BenchQuestion("", "Who?")],
      ["questions without text: q3;", "a question without an id: the 4th;"]),
     ([*DOCUMENTS, *ASKED, *(Judgement("q1", f"g{number}") for number in range(9))], ["g4 (of question q1) and 4 more;"]),
-    ([*DOCUMENTS, *ASKED, Fault("a:1", "bad", "mend"), Fault("a:2", "bad", "mend")], ["- bad: a:1, a:2; mend"]),
+    ([*DOCUMENTS, *ASKED, DataFault("a:1", "bad", "mend"), DataFault("a:2", "bad", "mend")], ["- bad: a:1, a:2; mend"]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rows", "told"), BROKEN)
-def test_every_fault_is_told_at_once(rows: list[Row], told: list[str]) -> None:
+def test_every_fault_is_told_at_once(rows: list[DataRow], told: list[str]) -> None:
     """Each kind of fault is a line with its places and its remedy."""
     with pytest.raises(BenchDataError) as refused:
         assemble("cities", rows)
@@ -160,6 +160,6 @@ def test_the_digest_is_of_the_contents_and_not_of_their_order() -> None:
 
 def test_provenance_is_kept() -> None:
     """What several sources say of themselves is joined, and once relative is always relative."""
-    rows: list[Row] = [Provenance({"a": 1}, relative_only=True), Provenance({"b": "x"}), *DOCUMENTS, *ASKED]
+    rows: list[DataRow] = [Provenance({"a": 1}, relative_only=True), Provenance({"b": "x"}), *DOCUMENTS, *ASKED]
     data = assemble("cities", rows)
     assert (data.origin["a"], data.origin["b"], data.relative_only) == (1, "x", True)

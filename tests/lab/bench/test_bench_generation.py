@@ -14,7 +14,7 @@ from clara_lab.bench.generation import (
     said_label,
     token_f1,
 )
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 
 
 @pytest.mark.parametrize(
@@ -129,19 +129,19 @@ def test_the_answer_type_chooses_the_measure() -> None:
     """Labels are judged by accuracy, everything else by F1, and both by exact match too."""
     label, span = BenchQuestion("q", "?", "yes", LABEL), BenchQuestion("q", "?", "New York")
     assert (primary(label), primary(span)) == ("accuracy", "f1")
-    assert answer_measures(label, "Yes, both are.") == {"accuracy": Measured(1.0), "exact_match": Measured(0.0)}
-    assert answer_measures(span, "new york") == {"f1": Measured(1.0), "exact_match": Measured(1.0)}
+    assert answer_measures(label, "Yes, both are.") == {"accuracy": Score(1.0), "exact_match": Score(0.0)}
+    assert answer_measures(span, "new york") == {"f1": Score(1.0), "exact_match": Score(1.0)}
 
 
 @pytest.mark.parametrize("gold", ["", " ", "?"])
 def test_a_question_without_a_right_answer_is_no_zero(gold: str) -> None:
     """What cannot be measured says so and enters no mean."""
     measures = answer_measures(BenchQuestion("q", "?", gold), "Paris")
-    assert measures == {"f1": Measured(None, NO_GOLD), "exact_match": Measured(None, NO_GOLD)}
+    assert measures == {"f1": Score(None, NO_GOLD), "exact_match": Score(None, NO_GOLD)}
 
 
 def test_an_answer_that_was_not_written_is_no_zero_and_an_empty_one_is() -> None:
     """A writer that failed is not a writer that was wrong."""
     question = BenchQuestion("q", "?", "Paris")
-    assert answer_measures(question, None)["f1"] == Measured(None, NO_ANSWER)
-    assert answer_measures(question, "")["f1"] == Measured(0.0)
+    assert answer_measures(question, None)["f1"] == Score(None, NO_ANSWER)
+    assert answer_measures(question, "")["f1"] == Score(0.0)

@@ -7,14 +7,14 @@ import json
 import pytest
 
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.peers import Outcome, Timed
-from clara_lab.bench.peers_report import Table, peers_csv, peers_json, peers_markdown, rows_of
+from clara_lab.bench.peers import PeerOutcome, Timed
+from clara_lab.bench.peers_report import PeersTable, peers_csv, peers_json, peers_markdown, rows_of
 
 QUESTIONS = tuple(
     BenchQuestion(f"q{number}", f"Which one is {number}?", gold=frozenset({f"d{number}"})) for number in range(40)
 )
 UNANSWERABLE = BenchQuestion("nobody", "Who knows?")
-ABSENT = Outcome("other", "a framework | with bars", failure="other is not installed", remedy="pip install other")
+ABSENT = PeerOutcome("other", "a framework | with bars", failure="other is not installed", remedy="pip install other")
 
 
 def timed(right: int) -> Timed:
@@ -25,12 +25,12 @@ def timed(right: int) -> Timed:
     return Timed(ranked, milliseconds, 12.5, 0.1, 2.0, 50_000_000, 7, 3_000_000, "1.2")
 
 
-def table(*outcomes: Outcome) -> Table:
+def table(*outcomes: PeerOutcome) -> PeersTable:
     data = {"name": "towns", "questions": 41, "documents": 9, "digest": "abcdef0123456789", "relative_only": True}
-    return Table("2026-11-20T10:00:00+00:00", data, 20, outcomes, (*QUESTIONS, UNANSWERABLE))
+    return PeersTable("2026-11-20T10:00:00+00:00", data, 20, outcomes, (*QUESTIONS, UNANSWERABLE))
 
 
-FULL = table(Outcome("own", "ours", timed(40)), Outcome("plain", "by hand", timed(10)), ABSENT)
+FULL = table(PeerOutcome("own", "ours", timed(40)), PeerOutcome("plain", "by hand", timed(10)), ABSENT)
 
 
 def test_quality_is_of_the_questions_that_have_an_answer() -> None:
@@ -44,7 +44,7 @@ def test_quality_is_of_the_questions_that_have_an_answer() -> None:
 
 def test_rows_are_tested_against_the_first_one() -> None:
     """The first row has no p; one that lost thirty of forty questions has a small one, one that lost none has 1."""
-    first, worse, same = rows_of(table(*FULL.outcomes[:2], Outcome("twin", "ours", timed(40))))
+    first, worse, same = rows_of(table(*FULL.outcomes[:2], PeerOutcome("twin", "ours", timed(40))))
     assert first.p is None
     assert worse.p is not None
     assert worse.p < 0.001

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.ranking import DEPTHS, RANKING, first_gold_rank, measure_ranking, measures_of, reranked_depth
-from clara_lab.bench.record import Measured, QuestionRecord
+from clara_lab.bench.record import QuestionRecord, Score
 
 GOLD = frozenset({"b", "d"})
 
@@ -78,22 +78,22 @@ def record(**changed: object) -> QuestionRecord:
 
 def test_measures_of_a_question() -> None:
     """Before reranking the list of the search counts, after it what generation was given, as deep as that is."""
-    question = record(retrieved=("a", "b", "c"), context=("b", "d"), reranked=True, measures={"f1": Measured(0.5)})
+    question = record(retrieved=("a", "b", "c"), context=("b", "d"), reranked=True, measures={"f1": Score(0.5)})
     depth = reranked_depth([question, record(retrieved=("a",), context=tuple("abcdefgh"))])
     assert depth == 2
     found = measures_of(question, 5)
-    assert found["recall@5"] == Measured(0.5)
-    assert found["reranked_recall@5"] == Measured(1.0)
-    assert found["reranked_mrr"] == Measured(1.0)
+    assert found["recall@5"] == Score(0.5)
+    assert found["reranked_recall@5"] == Score(1.0)
+    assert found["reranked_mrr"] == Score(1.0)
     assert "reranked_recall@10" not in found
-    assert found["f1"] == Measured(0.5)
+    assert found["f1"] == Score(0.5)
     assert "reranked_mrr" not in measures_of(record(retrieved=("a",), context=("a",)), 5)
 
 
 def test_what_was_not_searched_has_no_value() -> None:
     """A search that failed is an error of each measure and not a zero; a search that found nothing is a zero."""
-    assert measures_of(record(failures=("retrieve: timeout",)))["mrr"] == Measured(None, "not searched: retrieve: timeout")
-    assert measures_of(record())["mrr"] == Measured(0.0)
+    assert measures_of(record(failures=("retrieve: timeout",)))["mrr"] == Score(None, "not searched: retrieve: timeout")
+    assert measures_of(record())["mrr"] == Score(0.0)
     assert measures_of(QuestionRecord(BenchQuestion("q", "?"), retrieved=("a",))) == {}
 
 

@@ -18,7 +18,7 @@ from bench_builders import broken, run
 
 from clara_lab.bench.events import EventLog, read_events
 from clara_lab.bench.html import run_page
-from clara_lab.bench.record import Measured, RunRecord
+from clara_lab.bench.record import RunRecord, Score
 from clara_lab.bench.reports import detail_csv, summary_csv, trec_run, write_reports
 from clara_lab.bench.serialising import RunUnreadableError, read_run, run_json
 from clara_lab.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
@@ -40,9 +40,9 @@ def test_json_loses_nothing(record: RunRecord) -> None:
 
 def test_figures_that_json_does_not_have() -> None:
     """Not a number becomes an error of the measure, and null in the totals."""
-    odd = replace(RUN.questions[0], measures={"f1": Measured(float("nan"))})
+    odd = replace(RUN.questions[0], measures={"f1": Score(float("nan"))})
     read = read_run(run_json(replace(RUN, questions=(odd,), totals={"rate": [float("inf")]})))
-    assert read.questions[0].measures == {"f1": Measured(None, "not a finite number")}
+    assert read.questions[0].measures == {"f1": Score(None, "not a finite number")}
     assert read.totals == {"rate": [None]}
 
 

@@ -6,7 +6,7 @@ from clara.adapters.models.local import LocalEmbedder
 from clara.retrieval.embedders import AbsentEmbedder
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.generation import NO_ANSWER, NO_GOLD
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 from clara_lab.bench.similarity import semantic_similarities
 
 RIGHT = BenchQuestion("q", "Which city?", "Madrid, the capital of Spain")
@@ -35,8 +35,8 @@ def test_an_embedder_that_is_out_is_an_error_of_each_measure() -> None:
     """It does not hide what was wrong before, and nothing is asked when there is nothing to compare."""
     out = AbsentEmbedder("m", 8, "embedder answered 500")
     assert semantic_similarities([(RIGHT, "x"), (RIGHT, None)], out) == [
-        Measured(None, "embedder answered 500"),
-        Measured(None, NO_ANSWER),
+        Score(None, "embedder answered 500"),
+        Score(None, NO_ANSWER),
     ]
-    assert semantic_similarities([(RIGHT, None)], out) == [Measured(None, NO_ANSWER)]
+    assert semantic_similarities([(RIGHT, None)], out) == [Score(None, NO_ANSWER)]
     assert semantic_similarities([], out) == []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from clara_lab.bench.assembling import assemble
 from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara_lab.bench.subset import Cut, cut
+from clara_lab.bench.subset import Subset, subset_of
 
 DATA = assemble(
     "numbers",
@@ -23,7 +23,7 @@ def ids(data: BenchData) -> tuple[list[str], list[str]]:
 
 def test_all_of_it() -> None:
     """Without a seed and limits nothing changes; a seed changes the order alone, so the digest stays."""
-    same, shuffled = cut(DATA, Cut(shuffle_seed=None)), cut(DATA, Cut())
+    same, shuffled = subset_of(DATA, Subset(shuffle_seed=None)), subset_of(DATA, Subset())
     assert ids(same) == ids(DATA)
     assert ids(shuffled) != ids(DATA)
     assert same.digest == shuffled.digest == DATA.digest
@@ -33,14 +33,14 @@ def test_all_of_it() -> None:
 def test_shuffling_does_not_depend_on_the_order_of_the_source() -> None:
     """The same seed chooses the same rows of a source written in another order; another seed chooses others."""
     turned = replace(DATA, documents=DATA.documents[::-1], questions=DATA.questions[::-1])
-    wanted = Cut(max_questions=7, max_documents=30)
-    assert ids(cut(turned, wanted)) == ids(cut(DATA, wanted))
-    assert ids(cut(DATA, replace(wanted, shuffle_seed=1))) != ids(cut(DATA, wanted))
+    wanted = Subset(max_questions=7, max_documents=30)
+    assert ids(subset_of(turned, wanted)) == ids(subset_of(DATA, wanted))
+    assert ids(subset_of(DATA, replace(wanted, shuffle_seed=1))) != ids(subset_of(DATA, wanted))
 
 
 def test_cutting_the_corpus_keeps_and_counts_the_questions() -> None:
     """Questions whose answering documents were cut away stay with all of their gold; they are counted, and figures marked."""
-    part = cut(DATA, Cut(shuffle_seed=None, max_questions=20, max_documents=50))
+    part = subset_of(DATA, Subset(shuffle_seed=None, max_questions=20, max_documents=50))
     assert (len(part.documents), len(part.questions)) == (50, 20)
     assert part.questions == DATA.questions[:20]
     assert (part.origin["questions_missing_some_gold"], part.origin["questions_missing_all_gold"]) == (10, 0)
@@ -52,32 +52,32 @@ def test_cutting_the_corpus_keeps_and_counts_the_questions() -> None:
 @given(seed=st.one_of(st.none(), st.integers(0, 50)), questions=st.integers(1, 60), documents=st.integers(80, 120))
 def test_development_keeps_every_answer(seed: int | None, questions: int, documents: int) -> None:
     """All gold documents of the drawn questions are there, filled with others to the size; seeds repeat."""
-    wanted = Cut(seed, 1, 1, development=True, development_questions=questions, development_documents=documents)
-    part = cut(DATA, wanted)
+    wanted = Subset(seed, 1, 1, development=True, development_questions=questions, development_documents=documents)
+    part = subset_of(DATA, wanted)
     held, drawn = ids(part)
     assert len(drawn) == min(questions, 40)
     assert len(held) == min(documents, 100)
     assert all(question.gold <= set(held) for question in part.questions)
-    assert part == cut(DATA, wanted)
+    assert part == subset_of(DATA, wanted)
     assert part.relative_only == (len(held) < 100)
 
 
 def test_a_smaller_development_run_is_a_part_of_a_larger_one() -> None:
     """The first questions drawn stay the same when more are drawn."""
-    few = cut(DATA, Cut(development=True, development_questions=5))
-    many = cut(DATA, Cut(development=True, development_questions=9))
+    few = subset_of(DATA, Subset(development=True, development_questions=5))
+    many = subset_of(DATA, Subset(development=True, development_questions=9))
     assert ids(many)[1][:5] == ids(few)[1]
 
 
 def test_too_small_a_corpus_is_refused_with_the_least_size() -> None:
     """Fewer places than gold documents is an error that says how many are needed."""
     with pytest.raises(BenchDataError, match="set DEV_CORPUS_SIZE to 20 or more"):
-        cut(DATA, Cut(development=True, development_questions=10, development_documents=19))
-    assert len(cut(DATA, Cut(development=True, development_questions=10, development_documents=20)).documents) == 20
+        subset_of(DATA, Subset(development=True, development_questions=10, development_documents=19))
+    assert len(subset_of(DATA, Subset(development=True, development_questions=10, development_documents=20)).documents) == 20
 
 
 def test_development_needs_questions_that_can_be_answered() -> None:
     """Questions without gold are not drawn; with no others, that is said."""
     bare = replace(DATA, questions=tuple(replace(question, gold=frozenset()) for question in DATA.questions))
     with pytest.raises(BenchDataError, match="DEV_MODE found no question"):
-        cut(bare, Cut(development=True))
+        subset_of(bare, Subset(development=True))

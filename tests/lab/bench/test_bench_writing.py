@@ -4,9 +4,9 @@ import pytest
 from tests.lab.bench.scripted_chat import ScriptedChat
 
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara_lab.bench.extracting import NOTHING, UNDECIDED, ExtractiveWriter
+from clara_lab.bench.extracting import NOTHING, UNDECIDED, SpanWriter
 from clara_lab.bench.prompting import BenchContext, context_of
-from clara_lab.bench.writing import ModelWriter, Writer, Written
+from clara_lab.bench.writing import AnswerWriter, ModelWriter, WrittenAnswer
 
 DOCUMENTS = [
     BenchDocument("a", "Ada Lovelace", "Ada Lovelace was an English mathematician. She was born on 10 December 1815."),
@@ -32,20 +32,20 @@ CONTEXT = context_of(DOCUMENTS)
 def test_the_extractive_writer_takes_its_answer_from_the_page(question: str, answer: str) -> None:
     """A date, year, number or name of the nearest sentences, else the nearest sentence itself."""
     page = context_of(DOCUMENTS[3:]) if answer.startswith("All") else CONTEXT
-    assert ExtractiveWriter().write(BenchQuestion("q", question), page) == Written(answer)
+    assert SpanWriter().write(BenchQuestion("q", question), page) == WrittenAnswer(answer)
 
 
 def test_the_extractive_writer_says_what_it_cannot() -> None:
     """It decides no label and answers nothing from nothing: failures that are counted, not wrong answers."""
-    writer: Writer = ExtractiveWriter()
-    assert writer.write(BenchQuestion("q", "Are both owls?", "yes", LABEL), CONTEXT) == Written(None, UNDECIDED)
-    assert writer.write(BenchQuestion("q", "Who?"), BenchContext()) == Written(None, NOTHING)
+    writer: AnswerWriter = SpanWriter()
+    assert writer.write(BenchQuestion("q", "Are both owls?", "yes", LABEL), CONTEXT) == WrittenAnswer(None, UNDECIDED)
+    assert writer.write(BenchQuestion("q", "Who?"), BenchContext()) == WrittenAnswer(None, NOTHING)
 
 
 @pytest.mark.parametrize("question", ["", "?", "who", "Who or what?", "(((", "漢字は何ですか"])
 def test_any_question_gets_some_answer(question: str) -> None:
     """However little a question says, something of the page is the nearest."""
-    answer = ExtractiveWriter().write(BenchQuestion("q", question), CONTEXT).answer
+    answer = SpanWriter().write(BenchQuestion("q", question), CONTEXT).answer
     assert answer
 
 
@@ -60,10 +60,10 @@ def test_any_question_gets_some_answer(question: str) -> None:
 )
 def test_a_model_writes_the_answer_alone(says: str, answer: str) -> None:
     """What models like to put before an answer is no part of it."""
-    assert ModelWriter(ScriptedChat(says)).write(BenchQuestion("q", "Who?"), CONTEXT) == Written(answer)
+    assert ModelWriter(ScriptedChat(says)).write(BenchQuestion("q", "Who?"), CONTEXT) == WrittenAnswer(answer)
 
 
 def test_a_model_that_is_out_is_a_failure_with_a_reason() -> None:
     """No answer, and the run goes on."""
     written = ModelWriter(ScriptedChat(None)).write(BenchQuestion("q", "Who?"), CONTEXT)
-    assert written == Written(None, "writer scripted answered 500")
+    assert written == WrittenAnswer(None, "writer scripted answered 500")

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from dotenv import dotenv_values
 
-from clara_lab.bench.plan import SECRETS, VARIABLES, Plan, PlanError, as_environment, planned
+from clara_lab.bench.plan import SECRETS, VARIABLES, PlanError, RunPlan, as_environment, planned
 
 SEED = """
 EMBEDDING_MODEL_NAME EMBEDDING_BASE_URL EMBEDDING_MODEL_TYPE EMBEDDING_BATCH_SIZE LLM_BASE_URL LLM_MODEL_NAME
@@ -118,4 +118,4 @@ def test_as_many_candidates_as_a_reranker_may_see() -> None:
 
 def test_usual_plan_is_empty_but_valid() -> None:
     """The class alone gives every usual value."""
-    assert Plan().embedding_model_name == "local"
+    assert RunPlan().embedding_model_name == "local"

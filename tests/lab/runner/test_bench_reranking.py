@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.plan import Plan
+from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.record import QuestionRecord
 from clara_lab.runner.retrieving import Asker
 
 COUNT = 30
-PLAN = Plan(RETRIEVAL_K=20, RETRIEVAL_PRE_FUSION_K=COUNT, RERANKER_ENABLED=True, RERANKER_TOP_N=3)
+PLAN = RunPlan(RETRIEVAL_K=20, RETRIEVAL_PRE_FUSION_K=COUNT, RERANKER_ENABLED=True, RERANKER_TOP_N=3)
 IDS = tuple(f"d{number}" for number in range(COUNT))
 
 
@@ -36,7 +36,7 @@ def search(query: Query) -> Found:
     return Found(Status.FOUND, "t", tuple(Hit(passage, 1.0) for passage in passages))
 
 
-def asked(scorer: TextScorer | None, plan: Plan = PLAN) -> QuestionRecord:
+def asked(scorer: TextScorer | None, plan: RunPlan = PLAN) -> QuestionRecord:
     return Asker(search, "c", plan, scorer).ask(BenchQuestion("q", "Who?"))
 
 
@@ -60,7 +60,7 @@ def test_a_reranker_that_fails_is_told_and_costs_only_the_order() -> None:
 
 def test_without_a_reranker_there_is_neither_status_nor_candidates() -> None:
     """DT-5, DT-7: None and nothing, and generation is given what the measures are of."""
-    record = asked(None, Plan(RETRIEVAL_K=20))
+    record = asked(None, RunPlan(RETRIEVAL_K=20))
     assert (record.reranked, record.pre_rerank_candidate_ids, record.failures) == (None, (), ())
     assert record.context == record.retrieved == IDS[:20]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clara_lab.bench.dataset import BenchDocument
-from clara_lab.bench.plan import Plan
+from clara_lab.bench.plan import RunPlan
 from clara_lab.runner.contenders import PEERS, UnknownPeerError, chosen_from, contenders
 from clara_lab.runner.installed import installed
 from clara_lab.runner.peer import JOB, RESULT, Work, main, read_work, write_work
@@ -62,8 +62,8 @@ def test_no_size_is_counted_twice() -> None:
 
 def test_the_profile_of_the_run_is_compared_when_it_names_one() -> None:
     """Clara's strategies come first; without a profile there are two of them."""
-    assert [one.name for one in contenders(Plan())][:3] == ["SIMPLE_VECTOR", "CONTEXTUAL_HYBRID", "plain"]
-    with_profile = contenders(Plan.model_validate({"RETRIEVAL_STRATEGY": "PROFILE:encyclopedia"}))
+    assert [one.name for one in contenders(RunPlan())][:3] == ["SIMPLE_VECTOR", "CONTEXTUAL_HYBRID", "plain"]
+    with_profile = contenders(RunPlan.model_validate({"RETRIEVAL_STRATEGY": "PROFILE:encyclopedia"}))
     assert with_profile[2].name == "PROFILE:encyclopedia"
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import lasting_faults, refused
 
 TEXTS = [f"text number {number}" for number in range(12)]
@@ -19,7 +19,7 @@ class Bench:
 
     def __init__(self, *, asymmetric: bool = True, concurrent: int = 1, retries: int = 2) -> None:
         self.server = ModelStandIn(asymmetric=asymmetric).serve()
-        self.transport = ServedTransport(Limits(10, concurrent, retries), wait=lambda _seconds: None)
+        self.transport = ServedTransport(RequestLimits(10, concurrent, retries), wait=lambda _seconds: None)
 
     def embedder(self, *, asymmetric: bool = True, batch: int = 5) -> ServedEmbedder:
         """Connect to the server."""
@@ -85,7 +85,7 @@ def test_order_and_length_do_not_depend_on_batches(bench: Callable[..., Bench], 
 
 @pytest.mark.parametrize(
     "fault",
-    [ModelFault(status=429), ModelFault(status=500), ModelFault(Manner.RESET), ModelFault(body=b"<html>")],
+    [ModelFault(status=429), ModelFault(status=500), ModelFault(Delivery.RESET), ModelFault(body=b"<html>")],
     ids=["rate", "error", "reset", "garbage"],
 )
 def test_a_batch_is_tried_again_for_itself(bench: Callable[..., Bench], fault: ModelFault) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from clara_lab.chat import ChatPrompt, ChatUnavailableError
 from clara_lab.served.chat import ServedChat
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.served.usage import RequestEvent, Usage
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import (
@@ -26,13 +26,13 @@ from clara_lab.stand_ins.openai_faults import (
 
 ASKED = ChatPrompt("Repeat.", "secreto")
 ANSWER = "«secreto»"
-LIMITS = Limits(10, 4, 3)
+LIMITS = RequestLimits(10, 4, 3)
 
 
 class Bench:
     """A server, a transport that does not sleep but remembers how long it would, and a chat model."""
 
-    def __init__(self, server: ModelStandIn, limits: Limits) -> None:
+    def __init__(self, server: ModelStandIn, limits: RequestLimits) -> None:
         self.server = server
         self.waits: list[float] = []
         self.events: list[RequestEvent] = []
@@ -44,7 +44,7 @@ class Bench:
 def bench() -> Iterator[Callable[..., Bench]]:
     made: list[Bench] = []
 
-    def make(limits: Limits = LIMITS, write: Callable[[str, str], str] | None = None) -> Bench:
+    def make(limits: RequestLimits = LIMITS, write: Callable[[str, str], str] | None = None) -> Bench:
         made.append(Bench(ModelStandIn(write=write or (lambda _instruction, page: f"«{page}»")).serve(), limits))
         return made[-1]
 
@@ -89,7 +89,7 @@ def test_a_quota_that_opens_late_is_not_waited_for(bench: Callable[..., Bench]) 
 @pytest.mark.parametrize("fault", slow_faults().values(), ids=slow_faults())
 def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fault: ModelFault) -> None:
     """Silence and dripping end at NIM_REQUEST_TIMEOUT, and are tried again."""
-    tried = bench(Limits(0.3, 4, 1))
+    tried = bench(RequestLimits(0.3, 4, 1))
     tried.server.faults.append(fault)
     started = perf_counter()
     assert tried.chat.complete(ASKED).text == ANSWER
@@ -139,7 +139,7 @@ def test_an_answer_that_nobody_can_use_is_not_asked_for_again(bench: Callable[..
 )
 def test_a_wrong_address_names_its_setting(url: str, reason: str) -> None:
     """Nobody there, an unknown scheme, none, and nothing at all."""
-    transport = ServedTransport(Limits(2, 1, 0))
+    transport = ServedTransport(RequestLimits(2, 1, 0))
     with pytest.raises(ChatUnavailableError, match=reason):
         ServedChat(transport, ServedEndpoint(url, "chat")).complete(ASKED)
     transport.close()
@@ -217,7 +217,7 @@ class Crowd:
 def test_the_bound_holds_inside_a_running_event_loop(bench: Callable[..., Bench]) -> None:
     """DTm-3: asked from a loop and from its threads, never more requests are under way than are allowed."""
     crowd = Crowd()
-    tried = bench(Limits(10, 3, 0), crowd)
+    tried = bench(RequestLimits(10, 3, 0), crowd)
 
     async def ask_many() -> list[str]:
         directly = tried.chat.complete(ChatPrompt("s", "here")).text

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import pytest
 
 from clara_lab.bench.dataset import BenchDocument, BenchQuestion
-from clara_lab.bench.judging import UNREADABLE, Judge
+from clara_lab.bench.judging import UNREADABLE, AnswerJudge
 from clara_lab.bench.prompting import context_of
-from clara_lab.bench.record import Measured
+from clara_lab.bench.record import Score
 from clara_lab.bench.similarity import semantic_similarities
-from clara_lab.bench.writing import ModelWriter, Written
+from clara_lab.bench.writing import ModelWriter, WrittenAnswer
 from clara_lab.served.chat import ServedChat
 from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import Limits, ServedEndpoint, ServedTransport
+from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 
@@ -38,7 +38,7 @@ class Served:
 def serving() -> Iterator[Served]:
     server = ModelStandIn(asymmetric=True).serve()
     url = f"{server.url}/v1"
-    with closing(ServedTransport(Limits(10, 4, 0))) as transport:
+    with closing(ServedTransport(RequestLimits(10, 4, 0))) as transport:
         embedder = ServedEmbedder.connected(transport, ServedEndpoint(url, "embedder", settings="EMBEDDING"), EmbeddingManner())
         yield Served(server, ServedChat(transport, ServedEndpoint(url, "chat")), embedder)
     server.close()
@@ -54,10 +54,10 @@ def served(serving: Served) -> Served:
 def test_an_answer_is_written_judged_and_compared(served: Served) -> None:
     """From a page to measures, as a run does it for one question."""
     written = ModelWriter(served.chat).write(QUESTION, CONTEXT)
-    judge = Judge(served.chat)
-    assert written == Written("Bees make honey from nectar.")
-    assert judge.faithfulness(QUESTION, written.answer, CONTEXT) == Measured(1.0)
-    assert judge.context_utilisation(QUESTION, written.answer, CONTEXT) == Measured(1.0)
+    judge = AnswerJudge(served.chat)
+    assert written == WrittenAnswer("Bees make honey from nectar.")
+    assert judge.faithfulness(QUESTION, written.answer, CONTEXT) == Score(1.0)
+    assert judge.context_utilisation(QUESTION, written.answer, CONTEXT) == Score(1.0)
     (similar,) = semantic_similarities([(QUESTION, written.answer)], served.embedder)
     assert similar.value == pytest.approx((3 + 0.25) / ((3 + 0.25) ** 0.5 * (5 + 0.25) ** 0.5), abs=1e-6)
 
@@ -67,7 +67,7 @@ def test_every_fault_is_a_failure_of_one_question(served: Served, fault: ModelFa
     """No answer and no score, each with a reason that repeats nothing, and the next question is answered."""
     served.server.faults += [fault] * 3
     written = ModelWriter(served.chat).write(QUESTION, CONTEXT)
-    judged = Judge(served.chat).faithfulness(QUESTION, "bees", CONTEXT)
+    judged = AnswerJudge(served.chat).faithfulness(QUESTION, "bees", CONTEXT)
     (similar,) = semantic_similarities([(QUESTION, "bees")], served.embedder)
     assert (written.answer, judged.value, similar.value) == (None, None, None)
     for reason in (written.failure, judged.error, similar.error):
@@ -81,4 +81,4 @@ def test_every_fault_is_a_failure_of_one_question(served: Served, fault: ModelFa
 def test_a_verdict_without_a_scale_is_no_verdict(served: Served, verdict: str) -> None:
     """DT-9, over HTTP."""
     served.server.faults.append(said(verdict))
-    assert Judge(served.chat).faithfulness(QUESTION, "bees", CONTEXT) == Measured(None, UNREADABLE)
+    assert AnswerJudge(served.chat).faithfulness(QUESTION, "bees", CONTEXT) == Score(None, UNREADABLE)

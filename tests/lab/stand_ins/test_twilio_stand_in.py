@@ -12,8 +12,8 @@ from tests.journeys.talking import signature, until
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
-from clara_lab.stand_ins.twilio_callbacks import Manner
-from clara_lab.stand_ins.twilio_faults import Fault, Kind, Plan
+from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
+from clara_lab.stand_ins.twilio_faults import FaultMode, FaultPlan, TwilioFault
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 ACCOUNT, TOKEN = "AC" + "3" * 32, "token"
@@ -103,7 +103,7 @@ def test_the_official_client_pages_through_the_list(start: Start) -> None:
 
 def test_faults_in_the_queue_come_before_the_plan(start: Start) -> None:
     """A queued fault strikes one request; then chance decides."""
-    stand_in, client = start(plan=Plan(1, {Kind.ERROR: 1.0}, Fault(Kind.ERROR, 400, 63016)))
+    stand_in, client = start(plan=FaultPlan(1, {FaultMode.ERROR: 1.0}, TwilioFault(FaultMode.ERROR, 400, 63016)))
     stand_in.faults.append((429, 20429))
     codes = []
     for _ in range(2):
@@ -115,19 +115,21 @@ def test_faults_in_the_queue_come_before_the_plan(start: Start) -> None:
 
 def test_a_plan_repeats_itself() -> None:
     """The same seed draws the same faults, each kind about as often as its share says."""
-    rates = {Kind.CUT: 0.1, Kind.ACCEPT_SLOW: 0.2, Kind.ERROR: 0.0}
-    first, second = ([plan.draw() for _ in range(2_000)] for plan in (Plan(5, rates, slow=9.0), Plan(5, rates, slow=9.0)))
+    rates = {FaultMode.CUT: 0.1, FaultMode.ACCEPT_SLOW: 0.2, FaultMode.ERROR: 0.0}
+    first, second = (
+        [plan.draw() for _ in range(2_000)] for plan in (FaultPlan(5, rates, slow=9.0), FaultPlan(5, rates, slow=9.0))
+    )
     assert first == second
     counted = Counter(fault.kind if fault else None for fault in first)
-    assert set(counted) == {None, Kind.CUT, Kind.ACCEPT_SLOW}
-    assert counted[Kind.CUT] == pytest.approx(200, abs=60)
-    assert {fault.seconds for fault in first if fault and fault.kind is Kind.ACCEPT_SLOW} == {9.0}
+    assert set(counted) == {None, FaultMode.CUT, FaultMode.ACCEPT_SLOW}
+    assert counted[FaultMode.CUT] == pytest.approx(200, abs=60)
+    assert {fault.seconds for fault in first if fault and fault.kind is FaultMode.ACCEPT_SLOW} == {9.0}
 
 
 def test_shares_that_cannot_be_are_refused() -> None:
     """More than every request cannot fail."""
     with pytest.raises(ValueError, match="at most 1 in sum"):
-        Plan(1, {Kind.CUT: 0.6, Kind.HANG: 0.5})
+        FaultPlan(1, {FaultMode.CUT: 0.6, FaultMode.HANG: 0.5})
 
 
 def test_progress_is_reported(start: Start, listener: type[Listener]) -> None:
@@ -146,7 +148,7 @@ def test_progress_is_reported(start: Start, listener: type[Listener]) -> None:
 
 def test_progress_is_reported_in_any_manner(start: Start, listener: type[Listener]) -> None:
     """Out of order, twice, late, and with a failure in the end."""
-    manner = Manner(("sent", "delivered", "read"), shuffled=True, delay=0.01, repeated=1.0, failing=1.0, seed=3)
+    manner = CallbackOptions(("sent", "delivered", "read"), shuffled=True, delay=0.01, repeated=1.0, failing=1.0, seed=3)
     stand_in, client = start(manner=manner)
     client.messages.create(**MESSAGE, status_callback=listener.url)
     until(lambda: stand_in.callbacks.waiting == 0)
@@ -157,7 +159,7 @@ def test_progress_is_reported_in_any_manner(start: Start, listener: type[Listene
 
 def test_nobody_has_to_be_told(start: Start, listener: type[Listener]) -> None:
     """Reports may be off, and whoever is away is not told twice."""
-    silent, client = start(manner=Manner(()))
+    silent, client = start(manner=CallbackOptions(()))
     client.messages.create(**MESSAGE, status_callback=listener.url)
     speaking, other = start()
     other.messages.create(**MESSAGE, status_callback="http://127.0.0.1:1/status")

@@ -9,11 +9,11 @@ from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, Counting, Outcome, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
-from clara_lab.stand_ins.model_server import Manner, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelStandIn
 
 # What hangs is waited for; all else answers at once, however busy the machine is.
 SHORT, AMPLE = 0.2, 20.0
-SLOW = {Manner.HANG, Manner.DRIP_HEADERS, Manner.DRIP_BODY}
+SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 CALLS = 12
 FAULTS = gemini_faults()
 # A quota that says when it opens is kept away from until then, after one call and perhaps one more try.

@@ -24,12 +24,12 @@ from clara.adapters.http.addresses import AddressRefusedError, is_public, public
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
 from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
-from clara_lab.stand_ins.web_server import Pace, Page, ScriptedWeb
+from clara_lab.stand_ins.web_server import PageDelivery, ScriptedWeb, WebPage
 
 HERE = ("127.0.0.1",)
 HTML = ("text/html",)
 BODY = "<p>El plazo es de diez días.</p>".encode()
-PAGE = Page(BODY, etag='"1"')
+PAGE = WebPage(BODY, etag='"1"')
 
 
 class Time:
@@ -78,7 +78,7 @@ def fetched(
 
 def test_a_page_is_given_as_it_came(web: ScriptedWeb, time: Time) -> None:
     """Content, type with charset, and what names this version; the host learns who asks and that it need not compress."""
-    web.put("/a", Page(BODY, etag='"1"', headers={"Last-Modified": "Mon, 09 Nov 2026 10:00:00 GMT"}))
+    web.put("/a", WebPage(BODY, etag='"1"', headers={"Last-Modified": "Mon, 09 Nov 2026 10:00:00 GMT"}))
     found = fetched(web, time)
     assert isinstance(found, Fetched)
     assert (found.content, found.media_type, found.etag) == (BODY, "text/html; charset=utf-8", '"1"')
@@ -99,7 +99,7 @@ def test_an_unchanged_page_is_not_sent_again(web: ScriptedWeb, time: Time) -> No
 
 def test_unchanged_is_no_answer_to_who_has_nothing(web: ScriptedWeb, time: Time) -> None:
     """A host that says 304 unasked has said nothing."""
-    web.put("/a", Page(status=304))
+    web.put("/a", WebPage(status=304))
     with pytest.raises(SourceUnreachableError, match="answered 304"):
         fetched(web, time)
 
@@ -120,17 +120,17 @@ def test_a_host_has_its_pause(web: ScriptedWeb, time: Time) -> None:
 @pytest.mark.parametrize(
     ("robots", "refused"),
     [
-        pytest.param(Page(b"User-agent: *\nDisallow: /a"), True, id="everybody"),
-        pytest.param(Page(b"User-agent: Clara\nDisallow: /a\n\nUser-agent: *\nAllow: /"), True, id="us"),
-        pytest.param(Page(b"User-agent: *\nDisallow: /\n\nUser-agent: clara\nDisallow:"), False, id="everybody-but-us"),
-        pytest.param(Page(b"User-agent: *\nDisallow: /b"), False, id="another-page"),
-        pytest.param(Page(b"\xff\xfe\x00 no rules <html>"), False, id="something-else"),
-        pytest.param(Page(b"", 404), False, id="none"),
-        pytest.param(Page(b"", 403), False, id="hidden"),
-        pytest.param(Page(b"User-agent: *\nDisallow: /a\n" + b"#" * 600_000), True, id="long"),
+        pytest.param(WebPage(b"User-agent: *\nDisallow: /a"), True, id="everybody"),
+        pytest.param(WebPage(b"User-agent: Clara\nDisallow: /a\n\nUser-agent: *\nAllow: /"), True, id="us"),
+        pytest.param(WebPage(b"User-agent: *\nDisallow: /\n\nUser-agent: clara\nDisallow:"), False, id="everybody-but-us"),
+        pytest.param(WebPage(b"User-agent: *\nDisallow: /b"), False, id="another-page"),
+        pytest.param(WebPage(b"\xff\xfe\x00 no rules <html>"), False, id="something-else"),
+        pytest.param(WebPage(b"", 404), False, id="none"),
+        pytest.param(WebPage(b"", 403), False, id="hidden"),
+        pytest.param(WebPage(b"User-agent: *\nDisallow: /a\n" + b"#" * 600_000), True, id="long"),
     ],
 )
-def test_robots(robots: Page, refused: bool, web: ScriptedWeb, time: Time) -> None:
+def test_robots(robots: WebPage, refused: bool, web: ScriptedWeb, time: Time) -> None:
     """What robots.txt asks to leave alone is not asked for; a host without the file allows everything."""
     web.put("/robots.txt", robots)
     web.put("/a", PAGE)
@@ -144,7 +144,7 @@ def test_robots(robots: Page, refused: bool, web: ScriptedWeb, time: Time) -> No
 
 def test_a_host_that_cannot_say_its_rules_is_left_alone(web: ScriptedWeb, time: Time) -> None:
     """Rules that cannot be read are an outage: nothing is fetched for now, and the next time they are asked for again."""
-    web.put("/robots.txt", Page(b"", 503), Page(b"", 503), Page(b"", 501), Page(b"", 404))
+    web.put("/robots.txt", WebPage(b"", 503), WebPage(b"", 503), WebPage(b"", 501), WebPage(b"", 404))
     web.put("/a", PAGE)
     with fetching(web, time) as (fetcher, address):
         with pytest.raises(SourceUnreachableError, match=r"robots\.txt answered 501"):
@@ -155,7 +155,7 @@ def test_a_host_that_cannot_say_its_rules_is_left_alone(web: ScriptedWeb, time: 
 
 def test_a_pause_that_the_host_asks_for(web: ScriptedWeb, time: Time) -> None:
     """A longer pause in robots.txt is kept, up to a minute."""
-    web.put("/robots.txt", Page(b"User-agent: *\nCrawl-delay: 500"))
+    web.put("/robots.txt", WebPage(b"User-agent: *\nCrawl-delay: 500"))
     web.put("/a", PAGE)
     with fetching(web, time) as (fetcher, address):
         fetcher.fetch(wanted(address))
@@ -163,8 +163,8 @@ def test_a_pause_that_the_host_asks_for(web: ScriptedWeb, time: Time) -> None:
     assert time.waits == [2.0, 60.0]
 
 
-def redirect(to: str, status: int = 302) -> Page:
-    return Page(status=status, headers={"Location": to})
+def redirect(to: str, status: int = 302) -> WebPage:
+    return WebPage(status=status, headers={"Location": to})
 
 
 def test_redirects_within_the_domain_are_followed(web: ScriptedWeb, time: Time) -> None:
@@ -211,7 +211,7 @@ def test_redirects_elsewhere_are_refused(target: str, web: ScriptedWeb, time: Ti
 
 def test_a_redirect_is_held_against_robots(web: ScriptedWeb, time: Time) -> None:
     """A page may not lead to one that should be left alone."""
-    web.put("/robots.txt", Page(b"User-agent: *\nDisallow: /b"))
+    web.put("/robots.txt", WebPage(b"User-agent: *\nDisallow: /b"))
     web.put("/a", redirect("/b"))
     web.put("/b", PAGE)
     with pytest.raises(SourceRefusedError, match="leave /b alone"):
@@ -302,16 +302,18 @@ def test_a_name_that_is_not_there(time: Time) -> None:
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
-        pytest.param(Page(b"%PDF-", media_type="application/pdf"), "is of the type application/pdf", id="other-type"),
-        pytest.param(Page(BODY, media_type=""), "is of the type unknown", id="no-type"),
-        pytest.param(Page(b"x" * 3_000), "more than 2000 bytes", id="large"),
-        pytest.param(Page(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}), "more than 2000", id="bomb"),
+        pytest.param(WebPage(b"%PDF-", media_type="application/pdf"), "is of the type application/pdf", id="other-type"),
+        pytest.param(WebPage(BODY, media_type=""), "is of the type unknown", id="no-type"),
+        pytest.param(WebPage(b"x" * 3_000), "more than 2000 bytes", id="large"),
         pytest.param(
-            Page(zlib.compress(b" " * 5_000), headers={"Content-Encoding": "deflate"}), "more than 2000", id="deflate"
+            WebPage(gzip.compress(b" " * 50_000_000), headers={"Content-Encoding": "gzip"}), "more than 2000", id="bomb"
+        ),
+        pytest.param(
+            WebPage(zlib.compress(b" " * 5_000), headers={"Content-Encoding": "deflate"}), "more than 2000", id="deflate"
         ),
     ],
 )
-def test_what_is_not_taken(page: Page, expected: str, web: ScriptedWeb, time: Time) -> None:
+def test_what_is_not_taken(page: WebPage, expected: str, web: ScriptedWeb, time: Time) -> None:
     """Another type, or too much, packed or not, is refused, and not asked for again."""
     web.put("/a", page)
     bounds = Bounds(most_bytes=2_000) if page.media_type.startswith("text") else Bounds(most_bytes=60_000_000)
@@ -324,7 +326,7 @@ def test_what_is_not_taken(page: Page, expected: str, web: ScriptedWeb, time: Ti
 
 def test_a_large_answer_is_not_read_to_its_end(web: ScriptedWeb, time: Time) -> None:
     """The size counts while the answer comes, whatever its head says."""
-    web.put("/a", Page(b"x" * 1_000_000, pace=Pace.DRIP))
+    web.put("/a", WebPage(b"x" * 1_000_000, pace=PageDelivery.DRIP))
     began = perf_counter()
     with pytest.raises(SourceRefusedError, match="more than 100"):
         fetched(web, time, bounds=Bounds(most_bytes=100))
@@ -333,7 +335,7 @@ def test_a_large_answer_is_not_read_to_its_end(web: ScriptedWeb, time: Time) -> 
 
 def test_a_packed_page_is_unpacked(web: ScriptedWeb, time: Time) -> None:
     """A server that compresses without being asked is understood."""
-    web.put("/a", Page(gzip.compress(BODY), headers={"Content-Encoding": "gzip"}))
+    web.put("/a", WebPage(gzip.compress(BODY), headers={"Content-Encoding": "gzip"}))
     found = fetched(web, time)
     assert isinstance(found, Fetched)
     assert found.content == BODY
@@ -342,17 +344,19 @@ def test_a_packed_page_is_unpacked(web: ScriptedWeb, time: Time) -> None:
 @pytest.mark.parametrize(
     ("page", "tries", "expected"),
     [
-        pytest.param(Page(b"", 500), 3, "answered 500", id="error"),
-        pytest.param(Page(b"", 404), 1, "answered 404; look for its new address", id="gone"),
-        pytest.param(Page(b"", 401), 1, "answered 401", id="closed"),
-        pytest.param(Page(b" \n", 200), 1, "with nothing", id="empty"),
-        pytest.param(Page(BODY, pace=Pace.CUT), 3, "could not be reached", id="cut"),
-        pytest.param(Page(b"\x1f\x8bx", headers={"Content-Encoding": "gzip"}), 3, "could not be reached", id="broken-packing"),
-        pytest.param(Page(gzip.compress(BODY)[:-9], headers={"Content-Encoding": "gzip"}), 3, "reached", id="cut-packing"),
-        pytest.param(Page(BODY, headers={"Content-Encoding": "br"}), 3, "could not be reached", id="unknown-packing"),
+        pytest.param(WebPage(b"", 500), 3, "answered 500", id="error"),
+        pytest.param(WebPage(b"", 404), 1, "answered 404; look for its new address", id="gone"),
+        pytest.param(WebPage(b"", 401), 1, "answered 401", id="closed"),
+        pytest.param(WebPage(b" \n", 200), 1, "with nothing", id="empty"),
+        pytest.param(WebPage(BODY, pace=PageDelivery.CUT), 3, "could not be reached", id="cut"),
+        pytest.param(
+            WebPage(b"\x1f\x8bx", headers={"Content-Encoding": "gzip"}), 3, "could not be reached", id="broken-packing"
+        ),
+        pytest.param(WebPage(gzip.compress(BODY)[:-9], headers={"Content-Encoding": "gzip"}), 3, "reached", id="cut-packing"),
+        pytest.param(WebPage(BODY, headers={"Content-Encoding": "br"}), 3, "could not be reached", id="unknown-packing"),
     ],
 )
-def test_failures(page: Page, tries: int, expected: str, web: ScriptedWeb, time: Time) -> None:
+def test_failures(page: WebPage, tries: int, expected: str, web: ScriptedWeb, time: Time) -> None:
     """A failure is an outage, never an empty page; what may pass is tried three times, each time after a longer wait."""
     web.put("/a", page)
     with pytest.raises(SourceUnreachableError, match=expected):
@@ -368,7 +372,7 @@ def test_failures(page: Page, tries: int, expected: str, web: ScriptedWeb, time:
 )
 def test_a_host_may_ask_for_patience(header: str, waits: list[float], patience: float, web: ScriptedWeb, time: Time) -> None:
     """As long as it asks, it is left alone; what is longer than a minute is left to a later run, which learns how long."""
-    web.put("/a", Page(b"", 429, headers={"Retry-After": header}))
+    web.put("/a", WebPage(b"", 429, headers={"Retry-After": header}))
     with pytest.raises(SourceUnreachableError, match="answered 429") as caught:
         fetched(web, time, pause_seconds=0.0)
     assert time.waits == waits
@@ -377,14 +381,14 @@ def test_a_host_may_ask_for_patience(header: str, waits: list[float], patience: 
 
 def test_a_failure_that_passes(web: ScriptedWeb, time: Time) -> None:
     """What works at the second try is no failure."""
-    web.put("/a", Page(b"", 503), PAGE)
+    web.put("/a", WebPage(b"", 503), PAGE)
     assert isinstance(fetched(web, time), Fetched)
 
 
-@pytest.mark.parametrize("pace", [Pace.DRIP, Pace.DRIP_HEAD, Pace.HANG])
-def test_a_slow_host_holds_nobody(pace: Pace, web: ScriptedWeb, time: Time) -> None:
+@pytest.mark.parametrize("pace", [PageDelivery.DRIP, PageDelivery.DRIP_HEAD, PageDelivery.HANG])
+def test_a_slow_host_holds_nobody(pace: PageDelivery, web: ScriptedWeb, time: Time) -> None:
     """The time of a try is for all of it, however the bytes come."""
-    web.put("/a", Page(b"x" * 100_000, pace=pace))
+    web.put("/a", WebPage(b"x" * 100_000, pace=pace))
     began = perf_counter()
     with pytest.raises(SourceUnreachableError, match="did not answer within the deadline"):
         fetched(web, time, bounds=Bounds(seconds=10, try_seconds=0.3, tries=2), pause_seconds=0.0)
@@ -393,7 +397,7 @@ def test_a_slow_host_holds_nobody(pace: Pace, web: ScriptedWeb, time: Time) -> N
 
 def test_all_tries_share_one_deadline(web: ScriptedWeb) -> None:
     """When the time of a page is used up, no other try begins."""
-    web.put("/a", Page(pace=Pace.HANG))
+    web.put("/a", WebPage(pace=PageDelivery.HANG))
     waits: list[float] = []
     fetcher = PoliteFetcher(bounds=Bounds(seconds=0.3, try_seconds=5, tries=9), inside=HERE, wait=waits.append)
     with web.serving() as address, pytest.raises(SourceUnreachableError):

@@ -17,9 +17,9 @@ from clara.adapters.models.guards import Breaker, Outcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
-from clara_lab.stand_ins.model_server import Manner, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 
-SLOW = {Manner.HANG, Manner.DRIP_HEADERS, Manner.DRIP_BODY}
+SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 QUESTION = "combien coûte le NIE"
 
 
