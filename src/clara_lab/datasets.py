@@ -24,15 +24,15 @@ def _installed() -> Iterator[None]:
 def read_parquet(name: str, folder: Path) -> BenchData:
     """Read a data set from a folder. Raises BenchDataError."""
     with _installed():
-        from clara_lab.parquet.reading import read_folder
+        from clara_lab.parquet.files import read_folder
     return read_folder(name, folder)
 
 
 def read_stored(plan: "RunPlan", cache: Path) -> BenchData:
     """Read the data set of a plan from its S3-compatible storage, through a local cache. Raises BenchDataError."""
     with _installed():
-        from clara_lab.parquet.places import ObjectStore
-        from clara_lab.parquet.reading import read_store
+        from clara_lab.parquet.files import read_store
+        from clara_lab.parquet.storage import ObjectStore
     keys = plan.minio_access_key.get_secret_value(), plan.minio_secret_key.get_secret_value()
     store = ObjectStore(plan.minio_endpoint, plan.minio_bucket_name, *keys)
     return read_store(plan.mteb_dataset_name, store, plan.s3_datasets_prefix, cache)
@@ -44,8 +44,8 @@ def pack(data: BenchData, target: str, plan: "RunPlan", *, overwrite: bool) -> s
     Raises BenchDataError.
     """
     with _installed():
-        from clara_lab.parquet.places import DatasetLocation, ObjectStore
-        from clara_lab.parquet.writing import write
+        from clara_lab.parquet.files import write
+        from clara_lab.parquet.storage import DatasetLocation, ObjectStore
     place = DatasetLocation(target)
     if target.startswith("s3://"):
         bucket, _, prefix = target.removeprefix("s3://").partition("/")

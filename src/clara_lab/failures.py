@@ -2,8 +2,7 @@
 
 from clara_lab.bench.dataset import BenchDataError
 from clara_lab.bench.plan import PlanError
-from clara_lab.bench.record import IncomparableRunsError, ResumeError
-from clara_lab.bench.serialising import RunUnreadableError
+from clara_lab.bench.record import IncomparableRunsError, ResumeError, RunUnreadableError
 from clara_lab.chat import ChatUnavailableError
 from clara_lab.runner.contenders import UnknownPeerError
 

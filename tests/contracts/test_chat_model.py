@@ -12,9 +12,8 @@ import pytest
 from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.adapters.models.guards import guarded
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
-from clara_lab.gemini_chat import GeminiChat
-from clara_lab.served.chat import ServedChat
-from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.models.chat import GeminiChat, ServedChat
+from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.gemini_faults import said as gemini_said
 from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import said as openai_said

@@ -22,8 +22,8 @@ from clara.retrieval.options.rerankers import (
     reranked,
 )
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
-from clara_lab.stand_ins.gemini_speech import generation
 from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.speech import generation
 
 KEY = "test-key"
 QUESTION = "cuánto tarda la cita"

@@ -21,7 +21,7 @@ from clara.container import Container
 from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
-from clara_lab.stand_ins.overlapping import overlap
+from clara_lab.stand_ins.speech import overlap
 
 QUESTION, SAME, OTHER = "¿Cuánto cuesta el NIE?", "cuanto cuesta el nie", "¿Qué documentos pide el padrón?"
 KEY = "c4e81f0a7d3952b6" * 4

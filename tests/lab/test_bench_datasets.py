@@ -17,11 +17,9 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pyarrow.fs import S3FileSystem
 
-from clara_lab.bench.assembling import assemble
-from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara_lab.parquet.places import FILES, DatasetLocation, ObjectStore
-from clara_lab.parquet.reading import read_folder, read_store
-from clara_lab.parquet.writing import write
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion, assemble
+from clara_lab.parquet.files import read_folder, read_store, write
+from clara_lab.parquet.storage import FILES, DatasetLocation, ObjectStore
 
 N = 3000  # more rows than one batch
 DATA = assemble(

@@ -14,14 +14,13 @@ from tests.integration.wired import CommandLine, WordEmbedder
 from clara.bootstrap import Services
 from clara.bootstrap.lazily import Lazily
 from clara_lab.bench.peers import PeerOutcome, PeerSetting
-from clara_lab.bench.peers_report import PeersTable
+from clara_lab.bench.peers_table import PeersTable
 from clara_lab.bench.plan import planned
 from clara_lab.borrowed import borrowed_database
-from clara_lab.runner.contenders import PEERS, Contender
-from clara_lab.runner.contending import PeerLimits, outcome_of
+from clara_lab.runner.contenders import PEERS, Contender, PeerLimits, outcome_of
+from clara_lab.runner.data import read_source
 from clara_lab.runner.peer import Work, write_work
-from clara_lab.runner.peering import DATABASE, ENVIRONMENTS, PeerOptions, compare_peers
-from clara_lab.runner.reading import read_source
+from clara_lab.runner.peers import DATABASE, ENVIRONMENTS, PeerOptions, compare_peers
 
 TOWNS = ("Almansa", "Baeza", "Calahorra", "Denia", "Estepona", "Fraga", "Guadix", "Huesca", "Igualada", "Jaca", "Lorca", "Mula")
 PLAIN = PEERS[0]

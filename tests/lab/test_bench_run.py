@@ -19,11 +19,10 @@ from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
 from clara.settings import child_environment
 from clara_lab.bench.events import read_events
 from clara_lab.bench.plan import RunPlan, planned
-from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
-from clara_lab.bench.serialising import read_run
-from clara_lab.runner.running import EVENTS, Output, run
-from clara_lab.stand_ins.gemini_speech import quote
+from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, read_run
+from clara_lab.runner.run import EVENTS, Output, run
 from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.speech import quote
 
 TOWNS = (
     "Almansa",

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from clara_lab.bench.record import QuestionRecord
-from clara_lab.bench.serialising import finite, question_fields, question_of
+from clara_lab.bench.record import QuestionRecord, finite, question_fields, question_of
 
 Kind = Literal["run_start", "query_result", "embedding_batch", "llm_request", "run_complete"]
 QUERY_RESULT: Final = "query_result"

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clara_lab.bench.assembling import DataFault, DataRow, Judgement, Provenance
-from clara_lab.bench.dataset import BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.bench.dataset import BenchDataError, BenchDocument, BenchQuestion, DataFault, DataRow, Judgement, Provenance
 
 PARQUET, BEIR, JSON_LINES, HOTPOTQA = "parquet", "beir", "jsonl", "hotpotqa"
 

@@ -1,10 +1,15 @@
 """What a run of the bench is told: every variable by its name, checked together before anything is read or asked."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
+from dotenv import dotenv_values
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+
+from clara.settings import environment_of
 
 # Where the numbers of questions and documents are not limited.
 ALL: Final = 0
@@ -255,3 +260,34 @@ def as_environment(plan: RunPlan) -> str:
         shown = str(value).lower() if isinstance(value, bool) else str(value)
         lines += [f"# {field.description}", f"{name.upper()}={shown}", ""]
     return "\n".join(lines)
+
+
+def read_plan(file: Path | None) -> RunPlan:
+    """Read and check the variables of a run. Raises PlanError, which names every fault at once."""
+    return planned(_values(file))
+
+
+def read_storage(file: Path | None) -> RunPlan:
+    """Read the variables of the storage alone, for writing a data set: what a run needs may be missing. Raises PlanError."""
+    return planned({name: value for name, value in _values(file).items() if name.startswith("MINIO_")}, whole=False)
+
+
+def _values(file: Path | None) -> dict[str, Any]:
+    """Give what is set. An empty value in a file is one that is not, as the template leaves it."""
+    values = _read(file) if file else {}
+    given = {name.upper(): value for name, value in values.items() if value is not None and value != ""}
+    return {**given, **environment_of(VARIABLES)}
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        if file.suffix == ".toml":
+            return tomllib.loads(file.read_text("utf-8"))
+        with file.open(encoding="utf-8") as opened:
+            return dotenv_values(stream=opened)
+    except OSError as error:
+        raise PlanError(
+            f"{file}: {error.strerror}; `python -m clara_lab bench variables > {file}` writes a template"
+        ) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PlanError(f"{file}: {error}; write it as UTF-8, a variable a line") from error

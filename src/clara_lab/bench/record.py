@@ -1,8 +1,10 @@
-"""What a run of the bench leaves behind: per question the ids, answers and measures, never the contents of documents."""
+"""What a run leaves behind: per question the ids, answers and scores, never the contents of documents; and its JSON."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from math import isfinite
+from typing import Any, Final
 
 from clara_lab.bench.dataset import BenchQuestion
 
@@ -59,3 +61,108 @@ class RunRecord:
     data: Mapping[str, Any]
     questions: tuple[QuestionRecord, ...]
     totals: Mapping[str, Any] = field(default_factory=dict)
+
+
+FORMAT: Final = 1
+
+
+class RunUnreadableError(Exception):
+    """A file is no run of the bench. The message says why and what to do."""
+
+
+def run_json(record: RunRecord) -> str:
+    """Write a run as JSON, one question a line. `plan`, `data` and `totals` must hold what JSON has: lists, no tuples.
+
+    JSON has no NaN: where a figure is not finite, null is written, and a measure says so.
+    """
+    head = {
+        "format": FORMAT, "run_id": record.run_id, "started": record.started,
+        "plan": record.plan, "data": record.data, "totals": record.totals,
+    }  # fmt: skip
+    lines = ",\n".join(_dumped(question_fields(question)) for question in record.questions)
+    return f'{_dumped(head)[:-1]},\n"questions": [\n{lines}\n]}}\n'
+
+
+def read_run(text: str) -> RunRecord:
+    """Read what `run_json` wrote. Raises RunUnreadableError."""
+    try:
+        found = json.loads(text)
+        if found["format"] != FORMAT:
+            raise RunUnreadableError(f"written in format {found['format']}, this release reads {FORMAT}; run the bench again")
+        questions = tuple(question_of(fields) for fields in found["questions"])
+        return RunRecord(found["run_id"], found["started"], found["plan"], found["data"], questions, found["totals"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunUnreadableError(
+            f"no run of the bench, or not all of it ({type(error).__name__}: {error}); give the <run>.json of a completed run"
+        ) from error
+
+
+def question_fields(record: QuestionRecord) -> dict[str, Any]:
+    """Give one question of a run as JSON has it: for the run's file, and as `query_result` in the event log."""
+    question = record.question
+    return {
+        "id": question.id,
+        "question": question.text,
+        "expected": question.answer,
+        "answer_type": question.answer_type,
+        "question_type": question.question_type,
+        "level": question.level,
+        "gold": sorted(question.gold),
+        "retrieved": list(record.retrieved),
+        "pre_rerank_candidate_ids": list(record.pre_rerank_candidate_ids),
+        "context": list(record.context),
+        "reranked": record.reranked,
+        "answer": record.answer,
+        "measures": {name: _measured(one) for name, one in record.measures.items()},
+        "milliseconds": dict(record.milliseconds),
+        "failures": list(record.failures),
+    }
+
+
+def question_of(fields: Mapping[str, Any]) -> QuestionRecord:
+    """Read what `question_fields` gave; other fields may stand beside. Raises KeyError and TypeError for anything else."""
+    question = BenchQuestion(
+        fields["id"],
+        fields["question"],
+        fields["expected"],
+        fields["answer_type"],
+        fields["question_type"],
+        fields["level"],
+        frozenset(fields["gold"]),
+    )
+    return QuestionRecord(
+        question,
+        tuple(fields["retrieved"]),
+        tuple(fields["pre_rerank_candidate_ids"]),
+        tuple(fields["context"]),
+        fields["reranked"],
+        fields["answer"],
+        {name: Score(one["value"], one.get("error", "")) for name, one in fields["measures"].items()},
+        fields["milliseconds"],
+        tuple(fields["failures"]),
+    )
+
+
+def _measured(one: Score) -> dict[str, Any]:
+    if one.value is not None and not isfinite(one.value):
+        return {"value": None, "error": one.error or "not a finite number"}
+    return {"value": one.value, "error": one.error} if one.error else {"value": one.value}
+
+
+def _dumped(value: Any) -> str:  # noqa: ANN401  whatever JSON has
+    # ASCII only: half a surrogate pair, which a model may write, cannot be written in UTF-8.
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:
+        return json.dumps(finite(value), allow_nan=False)
+
+
+def finite(value: Any) -> Any:  # noqa: ANN401  whatever JSON has
+    """Give the same with null in place of figures that JSON does not have."""
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: finite(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(held) for held in value]
+    return value

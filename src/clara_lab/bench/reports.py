@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from clara_lab.bench.html import run_page
 from clara_lab.bench.ranking import first_gold_rank
-from clara_lab.bench.record import QuestionRecord, RunRecord, Score
-from clara_lab.bench.serialising import run_json
+from clara_lab.bench.record import QuestionRecord, RunRecord, Score, run_json
 from clara_lab.bench.summary import Figures, figures_of, times
 
 # A spreadsheet would take a cell that starts so for a formula; what models and questions say comes from outside.

@@ -17,8 +17,8 @@ from clara.answering.texts import LANGUAGES
 from clara.container import Knowledge, read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
-from clara_lab.makers.mutating import Mutator, Surroundings
-from clara_lab.makers.rewording import faithful
+from clara_lab.makers.mutations import Mutator, Surroundings
+from clara_lab.makers.paraphrases import faithful
 
 SEED: Final = 20261122
 SPLITS: Final = ("dev", "test")

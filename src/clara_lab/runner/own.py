@@ -12,7 +12,7 @@ from clara.settings import Settings
 from clara_lab.bench.dataset import BenchDocument
 from clara_lab.bench.peers import Floats, PeerSetting
 from clara_lab.bench.plan import planned
-from clara_lab.runner.indexing import passage_of, profile_of
+from clara_lab.runner.corpora import passage_of, profile_of
 
 CORPUS = "peers"
 

@@ -13,21 +13,17 @@ from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
 from clara.container import Container
 from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
-from clara_lab.bench.enriching import by_extract, by_model
+from clara_lab.bench.enrichment import by_extract, by_model, remembered
 from clara_lab.bench.events import EventLog
-from clara_lab.bench.extracting import SpanWriter
-from clara_lab.bench.judging import AnswerJudge
+from clara_lab.bench.judge import AnswerJudge
 from clara_lab.bench.plan import GEMINI, LOCAL, RunPlan
-from clara_lab.bench.prompting import context_characters
-from clara_lab.bench.writing import ANSWER_TOKENS, AnswerWriter, ModelWriter
+from clara_lab.bench.prompts import context_characters
+from clara_lab.bench.writers import ANSWER_TOKENS, AnswerWriter, ModelWriter, SpanWriter
 from clara_lab.chat import ChatModel
-from clara_lab.gemini_chat import GeminiChat
-from clara_lab.runner.indexing import Situating
-from clara_lab.runner.sentences import remembered
-from clara_lab.served.chat import ServedChat
-from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.served.usage import RequestEvent
+from clara_lab.models.chat import GeminiChat, ServedChat
+from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.runner.corpora import Situating
 
 
 @dataclass(frozen=True, slots=True)

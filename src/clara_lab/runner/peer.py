@@ -1,26 +1,23 @@
-"""One peer in a process of its own: load, ask, and write down what came of it. `python -m clara_lab.runner.peer FOLDER`.
-
-Imports nothing but NumPy and what the peer itself needs, because it runs in the peer's environment, and because the memory that
-it reports is that of the process.
-"""
+"""One peer in a process of its own: load, ask, and write down what came of it. `python -m clara_lab.runner.peer FOLDER`."""
 
 import importlib
 import json
 import resource
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from clara_lab.bench.dataset import BenchDocument
 from clara_lab.bench.peers import Floats, Peer, PeerSetting
-from clara_lab.runner.installed import installed
 
 JOB, DOCUMENTS, QUESTIONS, VECTORS, RESULT = "job.json", "documents.jsonl", "questions.jsonl", "vectors.npz", "result.json"
 # Questions asked before anything is timed: connections are made and statements prepared.
@@ -121,3 +118,41 @@ def _version(distribution: str) -> str:
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """Packages and the bytes of their files. What is installed as an editable checkout counts without its own code."""
+
+    packages: tuple[str, ...]
+    size: int
+
+
+def installed(requirements: tuple[str, ...]) -> Installed:
+    """Follow requirements, extras and markers included, through this environment; what is not installed counts nothing."""
+    found: dict[str, Distribution] = {}
+    seen: set[tuple[str, str]] = set()
+    left = [(requirement, extra) for requirement in map(Requirement, requirements) for extra in ("", *requirement.extras)]
+    while left:
+        requirement, extra = left.pop()
+        name = canonicalize_name(requirement.name)
+        if (name, extra) in seen:
+            continue
+        seen.add((name, extra))
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue
+        for needed in map(Requirement, found[name].requires or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                left += [(needed, part) for part in ("", *needed.extras)]
+    sizes = {name: sum(_sizes(one)) for name, one in found.items()}
+    return Installed(tuple(sorted(sizes)), sum(sizes.values()))
+
+
+def _sizes(one: Distribution) -> Iterator[int]:
+    for file in one.files or ():
+        path = file.locate()
+        stat = getattr(path, "stat", None)
+        if stat is not None and path.is_file():  # type: ignore[attr-defined]  # a path as pathlib has it, outside of archives
+            yield stat().st_size

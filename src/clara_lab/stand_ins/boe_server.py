@@ -17,8 +17,8 @@ from typing import Final, Literal
 
 import click
 
-from clara_lab.stand_ins.loopback import LoopbackStandIn
 from clara_lab.stand_ins.recorded import GazetteRecordings, recordings
+from clara_lab.stand_ins.server import LoopbackStandIn
 
 LONGEST_HANG_SECONDS: Final = 60.0
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from clara_lab.stand_ins.gemini_speech import generation
 from clara_lab.stand_ins.model_server import Delivery, ModelFault
+from clara_lab.stand_ins.speech import generation
 
 RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
 QUOTA: Final = "RESOURCE_EXHAUSTED"

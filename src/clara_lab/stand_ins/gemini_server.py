@@ -12,8 +12,8 @@ import click
 from clara.adapters.models.scripted import ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import every_fault
-from clara_lab.stand_ins.gemini_speech import Write, quote
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import Write, quote
 
 FAULTS = click.Choice(sorted(every_fault()))
 

@@ -16,10 +16,20 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from clara_lab.stand_ins.gemini_speech import Document, Write, count_tokens, embed, embed_one, generate, quote
-from clara_lab.stand_ins.loopback import LoopbackStandIn
-from clara_lab.stand_ins.openai_speech import complete, embeddings, models
-from clara_lab.stand_ins.overlapping import overlap
+from clara_lab.stand_ins.server import LoopbackStandIn
+from clara_lab.stand_ins.speech import (
+    Document,
+    Write,
+    complete,
+    count_tokens,
+    embed,
+    embed_one,
+    embeddings,
+    generate,
+    models,
+    overlap,
+    quote,
+)
 
 # Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
 DRIP_SECONDS = 0.02

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from clara_lab.stand_ins.model_server import Delivery, ModelFault
-from clara_lab.stand_ins.openai_speech import completion
+from clara_lab.stand_ins.speech import completion
 
 # Refusals repeat what was asked, as some do.
 CANARY: Final = "canary-of-the-prompt"

@@ -6,8 +6,14 @@ from dataclasses import replace
 import pytest
 from bench_builders import broken, run
 
-from clara_lab.bench.comparing import Comparison, IncomparableRunsError, compare
-from clara_lab.bench.comparison_report import comparison_json, comparison_page, comparison_text
+from clara_lab.bench.comparison import (
+    Comparison,
+    IncomparableRunsError,
+    compare,
+    comparison_json,
+    comparison_page,
+    comparison_text,
+)
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 

@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from clara_lab.bench.assembling import DataFault, DataRow, Judgement, Provenance, assemble, digest_of
-from clara_lab.bench.dataset import LABEL, BenchDataError, BenchDocument, BenchQuestion
+from clara_lab.bench.dataset import (
+    LABEL,
+    BenchDataError,
+    BenchDocument,
+    BenchQuestion,
+    DataFault,
+    DataRow,
+    Judgement,
+    Provenance,
+    assemble,
+    digest_of,
+)
 from clara_lab.bench.formats import read_hotpotqa, read_rows, recognise
 
 DOCUMENTS = [

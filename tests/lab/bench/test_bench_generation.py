@@ -2,8 +2,7 @@
 
 import pytest
 
-from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.generation import (
+from clara_lab.bench.answers import (
     NO_ANSWER,
     NO_GOLD,
     accuracy,
@@ -14,6 +13,7 @@ from clara_lab.bench.generation import (
     said_label,
     token_f1,
 )
+from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.record import Score
 
 

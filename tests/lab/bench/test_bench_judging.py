@@ -3,12 +3,12 @@
 import pytest
 from tests.lab.bench.scripted_chat import ScriptedChat
 
+from clara_lab.bench.answers import NO_ANSWER
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara_lab.bench.generation import NO_ANSWER
-from clara_lab.bench.judging import INSTRUCTIONS, UNREADABLE, AnswerJudge, read_score
-from clara_lab.bench.prompting import PROMPT_TOKENS, BenchContext, context_of
+from clara_lab.bench.judge import INSTRUCTIONS, UNREADABLE, AnswerJudge, read_score
+from clara_lab.bench.prompts import PROMPT_TOKENS, BenchContext, context_of
 from clara_lab.bench.record import Score
-from clara_lab.bench.writing import ModelWriter
+from clara_lab.bench.writers import ModelWriter
 
 QUESTION = BenchQuestion("q", "Who makes honey?", "bees")
 CONTEXT = context_of([BenchDocument("bee", "Bees", "Bees make honey.")])

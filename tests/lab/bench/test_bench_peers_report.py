@@ -8,7 +8,7 @@ import pytest
 
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.peers import PeerOutcome, Timed
-from clara_lab.bench.peers_report import PeersTable, peers_csv, peers_json, peers_markdown, rows_of
+from clara_lab.bench.peers_table import PeersTable, peers_csv, peers_json, peers_markdown, rows_of
 
 QUESTIONS = tuple(
     BenchQuestion(f"q{number}", f"Which one is {number}?", gold=frozenset({f"d{number}"})) for number in range(40)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara_lab.bench.prompting import (
+from clara_lab.bench.prompts import (
     LABEL_ANSWER,
     PLACEHOLDER,
     PROMPT_TOKENS,

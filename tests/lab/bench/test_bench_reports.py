@@ -18,9 +18,8 @@ from bench_builders import broken, run
 
 from clara_lab.bench.events import EventLog, read_events
 from clara_lab.bench.html import run_page
-from clara_lab.bench.record import RunRecord, Score
+from clara_lab.bench.record import RunRecord, RunUnreadableError, Score, read_run, run_json
 from clara_lab.bench.reports import detail_csv, summary_csv, trec_run, write_reports
-from clara_lab.bench.serialising import RunUnreadableError, read_run, run_json
 from clara_lab.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
 
 RUN = run()

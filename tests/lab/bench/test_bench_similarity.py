@@ -4,10 +4,9 @@ import pytest
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.retrieval.embedders import AbsentEmbedder
+from clara_lab.bench.answers import NO_ANSWER, NO_GOLD, semantic_similarities
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.generation import NO_ANSWER, NO_GOLD
 from clara_lab.bench.record import Score
-from clara_lab.bench.similarity import semantic_similarities
 
 RIGHT = BenchQuestion("q", "Which city?", "Madrid, the capital of Spain")
 

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara_lab.bench.assembling import assemble
-from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion
-from clara_lab.bench.subset import Subset, subset_of
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion, Subset, assemble, subset_of
 
 DATA = assemble(
     "numbers",

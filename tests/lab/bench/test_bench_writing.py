@@ -4,9 +4,8 @@ import pytest
 from tests.lab.bench.scripted_chat import ScriptedChat
 
 from clara_lab.bench.dataset import LABEL, BenchDocument, BenchQuestion
-from clara_lab.bench.extracting import NOTHING, UNDECIDED, SpanWriter
-from clara_lab.bench.prompting import BenchContext, context_of
-from clara_lab.bench.writing import AnswerWriter, ModelWriter, WrittenAnswer
+from clara_lab.bench.prompts import BenchContext, context_of
+from clara_lab.bench.writers import NOTHING, UNDECIDED, AnswerWriter, ModelWriter, SpanWriter, WrittenAnswer
 
 DOCUMENTS = [
     BenchDocument("a", "Ada Lovelace", "Ada Lovelace was an English mathematician. She was born on 10 December 1815."),

@@ -10,8 +10,7 @@ import pytest
 from clara_lab.bench.dataset import BenchDocument
 from clara_lab.bench.plan import RunPlan
 from clara_lab.runner.contenders import PEERS, UnknownPeerError, chosen_from, contenders
-from clara_lab.runner.installed import installed
-from clara_lab.runner.peer import JOB, RESULT, Work, main, read_work, write_work
+from clara_lab.runner.peer import JOB, RESULT, Work, installed, main, read_work, write_work
 
 SETTING = {"url": "postgresql://nowhere", "dimensions": 2, "dictionary": "english", "way": "vector"}
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from clara.retrieval.ports import EmbedderUnavailableError
-from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import lasting_faults, refused
 

@@ -10,9 +10,8 @@ from time import perf_counter, sleep
 import pytest
 
 from clara_lab.chat import ChatPrompt, ChatUnavailableError
-from clara_lab.served.chat import ServedChat
-from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.served.usage import RequestEvent, Usage
+from clara_lab.models.chat import ServedChat
+from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport, Usage
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import (
     CANARY,

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import pytest
 
+from clara_lab.bench.answers import semantic_similarities
 from clara_lab.bench.dataset import BenchDocument, BenchQuestion
-from clara_lab.bench.judging import UNREADABLE, AnswerJudge
-from clara_lab.bench.prompting import context_of
+from clara_lab.bench.judge import UNREADABLE, AnswerJudge
+from clara_lab.bench.prompts import context_of
 from clara_lab.bench.record import Score
-from clara_lab.bench.similarity import semantic_similarities
-from clara_lab.bench.writing import ModelWriter, WrittenAnswer
-from clara_lab.served.chat import ServedChat
-from clara_lab.served.embedder import EmbeddingManner, ServedEmbedder
-from clara_lab.served.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.bench.writers import ModelWriter, WrittenAnswer
+from clara_lab.models.chat import ServedChat
+from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
 from clara_lab.stand_ins.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 

@@ -1,9 +1,10 @@
-"""The bench: strategies of retrieval and generation measured on any data set, with reports to show."""
+"""The command line of the laboratory: `python -m clara_lab`. Each command imports its work when it runs."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import click
 
@@ -50,11 +51,9 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
     not run: then every fault is named.
     """
     from clara.jobs.preparation import running_services
-    from clara_lab.runner.configuring import read_plan
-    from clara_lab.runner.estimating import estimates, sizes
-    from clara_lab.runner.reading import read_data
-    from clara_lab.runner.running import Output, run
-    from clara_lab.runner.telling import told
+    from clara_lab.bench.plan import read_plan
+    from clara_lab.runner.data import estimates, read_data, sizes
+    from clara_lab.runner.run import Output, run, told
 
     with measuring():
         plan = read_plan(env)
@@ -75,8 +74,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
 @ENV
 def variables(*, env: Path | None) -> None:
     """Write a .env with every variable, what it means, and its value: the usual one, or that of --env."""
-    from clara_lab.bench.plan import RunPlan, as_environment
-    from clara_lab.runner.configuring import read_plan
+    from clara_lab.bench.plan import RunPlan, as_environment, read_plan
 
     with measuring():
         click.echo(as_environment(read_plan(env) if env else RunPlan()), nl=False)
@@ -94,9 +92,9 @@ def pack(*, source: Path, target: str, env: Path | None, name: str, where: str, 
 
     The address and keys of the storage are those of MINIO_*, in --env or the environment.
     """
+    from clara_lab.bench.plan import read_storage
     from clara_lab.datasets import pack as write
-    from clara_lab.runner.configuring import read_storage
-    from clara_lab.runner.reading import read_source
+    from clara_lab.runner.data import read_source
 
     with measuring():
         data = read_source(source, name or source.stem, where)
@@ -112,7 +110,7 @@ def pack(*, source: Path, target: str, env: Path | None, name: str, where: str, 
 @click.option("--force", is_flag=True, help="Compare runs over different data, by the questions that both have.")
 def compare(*, first: Path, second: Path, as_json: bool, html: Path | None, force: bool) -> None:
     """Say which questions changed side from one run to another, and whether the difference is more than chance."""
-    from clara_lab.runner.telling import compared
+    from clara_lab.runner.run import compared
 
     with measuring():
         click.echo(compared(first, second, as_json=as_json, page=html, force=force))
@@ -136,9 +134,9 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
     Exit codes: 0 all measured, 1 some could not be (their rows say why), 2 could not run.
     """
     from clara.jobs.preparation import running_services
-    from clara_lab.bench.peers_report import peers_markdown
-    from clara_lab.runner.configuring import read_plan
-    from clara_lab.runner.peering import PeerOptions, compare_peers
+    from clara_lab.bench.peers_table import peers_markdown
+    from clara_lab.bench.plan import read_plan
+    from clara_lab.runner.peers import PeerOptions, compare_peers
 
     with measuring():
         plan = read_plan(env)
@@ -164,3 +162,46 @@ def _phases(*, verbose: bool) -> Iterator[Callable[[str, int, int], None]]:
         last = what
 
     yield report
+
+
+@click.command()
+def demo() -> None:
+    """Start Clara as on WhatsApp, with a stand-in for Twilio that shows every reply."""
+    from clara_lab.demonstration import demonstrate
+
+    with running():
+        demonstrate(read_settings(), say)
+
+
+@click.command(name="stand-in")
+@click.option("--port", type=click.IntRange(1, 65535), default=8001, show_default=True)
+def stand_in(port: int) -> None:
+    """Run a stand-in for Twilio's REST API that prints every message it takes."""
+    from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN
+    from clara_lab.stand_ins.twilio_server import TwilioStandIn
+
+    with running():
+        state = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, lambda taken: click.echo(f"to {taken.recipient}:\n{taken.body}\n"))
+        server = state.serve(port)
+        click.echo(f"TWILIO_API_URL=http://127.0.0.1:{port} TWILIO_ACCOUNT_SID={DEMO_ACCOUNT} TWILIO_AUTH_TOKEN={DEMO_TOKEN}")
+        try:
+            Event().wait()
+        except KeyboardInterrupt:
+            server.shutdown()
+
+
+@click.group(name="clara_lab", context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Measure Clara, train her models, and imitate what she talks to.
+
+    Exit codes: 0 fine, 1 findings, 2 could not run.
+    """
+
+
+for command in (bench, demo, stand_in):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line."""
+    cli(prog_name="python -m clara_lab")

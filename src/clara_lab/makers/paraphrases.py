@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
-from clara_lab.makers.rendering import FigureWriter, Making
+from clara_lab.makers.figures import FigureWriter, Making
 
 # What says no in a Spanish fact: a bare figure of such a fact would be no faithful answer in another language.
 DENYING: Final = re.compile(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara.retrieval.passage import Passage
-from clara_lab.makers.rendering import FigureWriter, Making
-from clara_lab.makers.rewording import DENYING, Paraphraser
+from clara_lab.makers.figures import FigureWriter, Making
+from clara_lab.makers.paraphrases import DENYING, Paraphraser
 
 _DIGITS: Final = re.compile(r"(?<![\w/.-])\d+(?:[.,]\d+)*(?![\w/-])")
 _UNITS: Final = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.peers import PeerOutcome, Timed
-from clara_lab.bench.serialising import finite
+from clara_lab.bench.record import finite
 from clara_lab.bench.significance import estimates, randomisation_p
 from clara_lab.bench.summary import MEDIAN, TAIL
 from clara_lab.benchmark import Estimate, Value, recall_at, reciprocal_rank

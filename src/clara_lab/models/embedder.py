@@ -8,9 +8,8 @@ from typing import Final
 from clara.adapters.models.batches import unit_vectors, wanted
 from clara.adapters.models.guards import ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
-from clara_lab.served.transport import ServedEndpoint, ServedRequest, ServedTransport
-from clara_lab.served.usage import Answered
-from clara_lab.served.wire import read_embeddings
+from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport
+from clara_lab.models.wire import Answered, read_embeddings
 
 # The batch that the seed's NIM took without errors of its buffers.
 BATCH: Final = 5

@@ -12,7 +12,7 @@ from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
 from clara_lab.bench.dataset import BenchData, BenchDocument
-from clara_lab.bench.enriching import Enriched, Situate, enriched
+from clara_lab.bench.enrichment import Enriched, Situate, enriched
 from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
 
 # Corpora of the bench are told by this; `clara corpus list` shows them, `clara corpus drop` removes one.

@@ -1,7 +1,4 @@
-"""Answers against the right one: accuracy for labels, otherwise F1 of words, and exact match for both.
-
-The normalisation is that of SQuAD and HotpotQA (case, punctuation, articles), and of accents, dashes and numbers besides.
-"""
+"""Answers against the right one: accuracy for labels, otherwise F1 of words; exact match and nearness in meaning for both."""
 
 import re
 import unicodedata
@@ -9,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from clara.retrieval.embedders import embedded, is_blank
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError
 from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.prompting import LABELS
+from clara_lab.bench.prompts import LABELS
 from clara_lab.bench.record import Score
 
 NO_GOLD: Final = "no right answer is known"
@@ -94,3 +93,32 @@ def _number(match: re.Match[str]) -> str:
     if len(parts[0]) <= 3 and parts[0] != "0" and all(len(part) == 3 for part in parts[1:]):  # noqa: PLR2004  digits of a group
         return "".join(parts)
     return f"{''.join(parts[:-1])}.{parts[-1]}"
+
+
+SEMANTIC_SIMILARITY: Final = "semantic_similarity"
+
+
+def semantic_similarities(answered: Sequence[tuple[BenchQuestion, str | None]], embedder: Embedder) -> list[Score]:
+    """Give the cosine (-1..1) of each answer with its right answer, in order, asking the embedder once.
+
+    A missing answer or right answer, and an embedder that is out, are errors and no zeros. Both texts are embedded as
+    queries, as models with two roles advise for texts of one kind.
+    """
+    measured = [_unmeasurable(question, answer) for question, answer in answered]
+    wanted = [
+        (place, question.answer, answer or "") for place, (question, answer) in enumerate(answered) if measured[place] is None
+    ]
+    texts = list(dict.fromkeys(text for _, *pair in wanted for text in pair))
+    try:
+        vectors = dict(zip(texts, embedded(embedder, texts, "query") if texts else (), strict=True))
+    except EmbedderUnavailableError as error:
+        return [given or Score(None, str(error)) for given in measured]
+    for place, gold, answer in wanted:
+        measured[place] = Score(sum(one * other for one, other in zip(vectors[gold], vectors[answer], strict=True)))
+    return [given for given in measured if given]
+
+
+def _unmeasurable(question: BenchQuestion, answer: str | None) -> Score | None:
+    if is_blank(question.answer):
+        return Score(None, NO_GOLD)
+    return Score(None, NO_ANSWER) if answer is None or is_blank(answer) else None

@@ -1,14 +1,14 @@
 """What served models write: answers and refusals, read with nothing taken for granted."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.models.guards import Outcome, ProviderUnavailableError
-from clara_lab.served.usage import Answered
 
 # Refusals that may not stand a moment later: overload, and failures of servers behind the one that answers.
 PASSING: Final = frozenset({408, 425, 429})
@@ -22,6 +22,18 @@ SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 # vLLM and NIM write the first, gateways the others.
 CONTEXT_LENGTHS: Final = ("max_model_len", "context_length", "max_context_length")
 BEFORE_AN_ANSWER: Final = "</think>"
+
+
+Value_co = TypeVar("Value_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[Value_co]):
+    """What was read of an answer, and how many tokens the service says it read and wrote; 0 where it does not say."""
+
+    value: Value_co
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 class ModelRefusedError(ProviderUnavailableError):

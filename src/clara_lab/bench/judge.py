@@ -7,9 +7,9 @@ import json
 import re
 from typing import Final
 
+from clara_lab.bench.answers import NO_ANSWER, normalised
 from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.generation import NO_ANSWER, normalised
-from clara_lab.bench.prompting import BenchContext, page_of
+from clara_lab.bench.prompts import BenchContext, page_of
 from clara_lab.bench.record import Score
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 

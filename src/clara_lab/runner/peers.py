@@ -16,18 +16,16 @@ from clara.retrieval.ports import Embedder, Role
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog
 from clara_lab.bench.peers import Floats, PeerOutcome, PeerSetting, content_of
-from clara_lab.bench.peers_report import PeersTable, peers_csv, peers_json, peers_markdown
+from clara_lab.bench.peers_table import PeersTable, peers_csv, peers_json, peers_markdown
 from clara_lab.bench.plan import SIMPLE_VECTOR, RunPlan
 from clara_lab.bench.reports import write_whole
 from clara_lab.borrowed import borrowed_database
-from clara_lab.runner.contenders import Contender, chosen_from, contenders
-from clara_lab.runner.contending import PeerLimits, outcome_of
-from clara_lab.runner.estimating import sizes
-from clara_lab.runner.indexing import Progress
+from clara_lab.runner.contenders import Contender, PeerLimits, chosen_from, contenders, outcome_of
+from clara_lab.runner.corpora import Progress
+from clara_lab.runner.data import read_data, sizes
 from clara_lab.runner.parts import parts_of
 from clara_lab.runner.peer import Work, write_work
-from clara_lab.runner.reading import read_data
-from clara_lab.runner.running import Say, described
+from clara_lab.runner.run import Say, described
 
 # Where `Contender.remedy` puts environments, and where they are looked for.
 ENVIRONMENTS: Final = Path("build/peers")

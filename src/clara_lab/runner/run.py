@@ -1,10 +1,7 @@
-"""One run of the bench, from its variables to its reports.
-
-read -> cut -> enrich -> index -> embed the questions -> search -> rerank -> write -> measure -> report
-"""
+"""One run of the bench, from its variables to its reports."""
 
 import resource
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,18 +9,18 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from clara.container import Container
+from clara.bootstrap import Services
+from clara_lab.bench.comparison import compare, comparison_json, comparison_page, comparison_text
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog, Events, read_events
 from clara_lab.bench.plan import RunPlan
-from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord
-from clara_lab.bench.reports import write_reports
-from clara_lab.runner.answering import Answering
-from clara_lab.runner.estimating import sizes
-from clara_lab.runner.indexing import Indexed, Progress, index
+from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, RunUnreadableError, read_run
+from clara_lab.bench.reports import write_reports, write_whole
+from clara_lab.bench.summary import measured_rows, summarise, times
+from clara_lab.runner.corpora import Indexed, Progress, index
+from clara_lab.runner.data import read_data, sizes
 from clara_lab.runner.parts import Parts, parts_of
-from clara_lab.runner.reading import read_data
-from clara_lab.runner.retrieving import answers, asker, pre_embedded
+from clara_lab.runner.questions import Answering, answers, asker, pre_embedded
 
 EVENTS: Final = ".events.jsonl"
 Say = Callable[[str], None]
@@ -194,3 +191,45 @@ def _events(file: Path) -> Events:
         raise ResumeError(
             f"{file}: {error.strerror}; --resume takes the id of a run in that folder, there are: {held}"
         ) from error
+
+
+def told(record: RunRecord) -> str:
+    """Give the measures of a run with their intervals, its times and its failures."""
+    return "\n".join(_lines(record))
+
+
+def _lines(record: RunRecord) -> Iterator[str]:
+    yield f"{record.run_id}: {len(record.questions)} questions, {record.data['documents']} documents"
+    for name, summary in summarise(measured_rows(record.questions)).items():
+        one = summary.estimate
+        figure = f"{one.mean:.3f}  {one.low:.3f} - {one.high:.3f}" if one else "-"
+        errors = f", {summary.errors} could not be measured" if summary.errors else ""
+        yield f"  {name:<28} {figure}  (of {summary.count}{errors})"
+    for stage, spent in times(record.questions).items():
+        yield f"  {stage:<28} p50 {spent.p50:.1f}  p95 {spent.p95:.1f} ms"
+    totals = record.totals
+    yield f"  seconds: {', '.join(f'{phase} {seconds:.1f}' for phase, seconds in totals['seconds'].items())}"
+    yield f"  peak memory: {totals['peak_memory_bytes'] / 2**20:.0f} MB"
+    for name in ("questions_with_failures", "rerank_failures", "failed_query_batches", "unenriched"):
+        if totals[name]:
+            yield f"  {name.replace('_', ' ')}: {totals[name]}"
+    if record.data["relative_only"]:
+        yield "  Not the whole corpus: these figures compare strategies on it, and nothing else."
+
+
+def compared(first: Path, second: Path, *, as_json: bool, page: Path | None, force: bool) -> str:
+    """Compare two runs by their JSON files, and write a page where one is wanted.
+
+    Raises RunUnreadableError, IncomparableRunsError.
+    """
+    found = compare(_read(first), _read(second), forced=force)
+    if page is not None:
+        write_whole(page, comparison_page(found))
+    return comparison_json(found) if as_json else comparison_text(found)
+
+
+def _read(file: Path) -> RunRecord:
+    try:
+        return read_run(file.read_text("utf-8"))
+    except (RunUnreadableError, UnicodeDecodeError) as error:
+        raise RunUnreadableError(f"{file}: {error}") from error

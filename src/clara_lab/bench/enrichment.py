@@ -1,12 +1,13 @@
-"""Situating passages: one sentence each that says where it belongs, indexed with it and never shown.
+"""Situating passages: one sentence each that says where it belongs, indexed with it and never shown."""
 
-The sentence is a key, as the heading is: both legs of the search see it, evidence and prompts do not. It is added to the end
-of the heading path, so that a passage's text stays what its source says.
-"""
-
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
 
 from clara.ingestion.links import QUALIFIER
 from clara.language.sentences import sentence_ends
@@ -102,3 +103,37 @@ def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
         return said[: furthest(0, len(said), lambda end: counter.count(said[:end]) <= max_tokens)]
 
     return situate
+
+
+def remembered(situate: Situate, file: Path) -> Situate:
+    """Take the sentences that the file has, and add each new one as a line; a line that was cut short is asked for again."""
+    known = _read(file)
+    lock = Lock()
+    file.parent.mkdir(parents=True, exist_ok=True)
+
+    def remembering(passage: Passage, parent: str) -> str:
+        key = hashlib.sha256("\0".join((*passage.heading, passage.text, parent)).encode("utf-8", "replace")).hexdigest()
+        if key not in known:
+            said = situate(passage, parent)
+            with lock:
+                known[key] = said
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(f"{json.dumps({'key': key, 'sentence': said})}\n")
+        return known[key]
+
+    return remembering
+
+
+def _read(file: Path) -> dict[str, str]:
+    known: dict[str, str] = {}
+    with suppress(FileNotFoundError):
+        content = file.read_bytes()
+        if not content.endswith(b"\n"):  # the process ended in the middle of a line; the next one must not be glued to it
+            whole = content[: content.rfind(b"\n") + 1]
+            file.write_bytes(whole)
+            content = whole
+        for line in content.splitlines():
+            with suppress(ValueError, KeyError, TypeError):
+                entry = json.loads(line)
+                known[entry["key"]] = entry["sentence"]
+    return known
