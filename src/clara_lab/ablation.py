@@ -86,7 +86,7 @@ def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[
     return wrap
 
 
-def measure(services: Services, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> AblationRow:
+def measure(services: Container, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> AblationRow:
     """Ask every question of a benchmark, and measure quality, latency and memory."""
     embedder = services.memorising_embedder(remember_queries=True)
     vectors = embedder.embed([question.text for question in benchmark.questions], "query")
@@ -117,7 +117,7 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
     return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
 
 
-def measure_clara(services: Services, variant: Variant, questions: Sequence[Question]) -> AblationRow:
+def measure_clara(services: Container, variant: Variant, questions: Sequence[Question]) -> AblationRow:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
     retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
@@ -146,7 +146,7 @@ def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int
     ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
 
 
-def _clara(services: Services, variants: Sequence[Variant]) -> list[AblationRow]:
+def _clara(services: Container, variants: Sequence[Variant]) -> list[AblationRow]:
     ensure_corpus(services, lambda said: click.echo(said, err=True))
     questions = [question for question in read_evaluation(services) if question.split == "dev"]
     questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")

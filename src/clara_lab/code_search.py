@@ -64,7 +64,7 @@ def read_questions(file: Path) -> list[CodeQuestion]:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 
 
-def ask(services: Services, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
+def ask(services: Container, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
     found = search(services, wanted.question, Asking(LIMIT, corpus, (UNITS,), policy=policy))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))

@@ -71,7 +71,7 @@ def test_imports_stand_at_the_top() -> None:
     """Late imports are for the command line and the place that chooses implementations."""
     allowed = {
         **{f"cli/{name}.py": "a command imports its job when it runs, so that --help is instant" for name in COMMANDS},
-        **{f"bootstrap/{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
+        **{f"container/{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
         "clara_lab/cli.py": "as those of clara",
         "clara_lab/datasets.py": "Parquet is read by an optional library",
         "processes/worker.py": "the Twilio client takes 33 MB that the local channel does not need",

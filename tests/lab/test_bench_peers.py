@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from tests.integration.wired import CommandLine, WordEmbedder
 
-from clara.bootstrap import Services
-from clara.bootstrap.lazily import Lazily
+from clara.container import Container
+from clara.container.lazily import Lazily
 from clara_lab.bench.peers import PeerOutcome, PeerSetting
 from clara_lab.bench.peers_table import PeersTable
 from clara_lab.bench.plan import planned
@@ -44,7 +44,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def compare(empty_url: str, services_on: Callable[..., Services], data: Path, tmp_path: Path) -> Callable[..., PeersTable]:
+def compare(empty_url: str, services_on: Callable[..., Container], data: Path, tmp_path: Path) -> Callable[..., PeersTable]:
     """Compares some of the contenders, with words for vectors."""
     services = services_on(empty_url)
     services.embedder = Lazily(WordEmbedder)

@@ -41,7 +41,7 @@ class Indexed:
     unenriched: Mapping[str, str] = field(default_factory=dict)
 
 
-def profile_of(services: Services, plan: RunPlan) -> Profile:
+def profile_of(services: Container, plan: RunPlan) -> Profile:
     """Give the weights of a strategy. Raises ProfileError.
 
     SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
@@ -58,7 +58,7 @@ def profile_of(services: Services, plan: RunPlan) -> Profile:
 
 
 def index(
-    services: Services, plan: RunPlan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
+    services: Container, plan: RunPlan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
 ) -> Indexed:
     """Enrich, embed and store the documents, each as one passage, in one transaction.
 

@@ -40,7 +40,7 @@ class Parts:
 
 
 @contextmanager
-def parts_of(services: Services, plan: RunPlan, log: EventLog, folder: Path) -> Iterator[Parts]:
+def parts_of(services: Container, plan: RunPlan, log: EventLog, folder: Path) -> Iterator[Parts]:
     """Build what a plan names, and close it at the end; every request becomes an event of the log.
 
     `folder` keeps the sentences that a model wrote. Raises EmbedderUnavailableError and ChatUnavailableError when a served
@@ -64,7 +64,7 @@ def parts_of(services: Services, plan: RunPlan, log: EventLog, folder: Path) -> 
 
 
 class _Builder:
-    def __init__(self, services: Services, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
+    def __init__(self, services: Container, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
         self._services, self._plan, self._closing = services, plan, closing
         limits = RequestLimits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
 
@@ -117,7 +117,7 @@ class _Builder:
         return transport
 
 
-def _situating(services: Services, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
+def _situating(services: Container, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
         return Situating(f"extractive-{tokens}", by_extract(services.token_counter.get(), tokens), 1)

@@ -60,7 +60,7 @@ class PeerOptions:
     seconds: float = SECONDS
 
 
-def compare_peers(services: Services, plan: RunPlan, manner: PeerOptions, say: Say, progress: Progress) -> PeersTable:
+def compare_peers(services: Container, plan: RunPlan, manner: PeerOptions, say: Say, progress: Progress) -> PeersTable:
     """Search with every contender, each in a process and a database of its own, and write the table in three formats.
 
     What is not installed, fails or takes too long is a row that says so. Raises BenchDataError, UnknownPeerError,
@@ -87,7 +87,7 @@ def compare_peers(services: Services, plan: RunPlan, manner: PeerOptions, say: S
     return table
 
 
-def _embedded(services: Services, plan: RunPlan, data: BenchData, folder: Path, progress: Progress) -> Work:
+def _embedded(services: Container, plan: RunPlan, data: BenchData, folder: Path, progress: Progress) -> Work:
     """Embed documents and questions once for all; what was embedded before, by any run, is remembered."""
     bare = plan.model_copy(
         update={
@@ -122,7 +122,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role, progress: Pro
     return made
 
 
-def _outcome(services: Services, plan: RunPlan, contender: Contender, work: Work, bounds: PeerLimits) -> PeerOutcome:
+def _outcome(services: Container, plan: RunPlan, contender: Contender, work: Work, bounds: PeerLimits) -> PeerOutcome:
     dictionary = DICTIONARIES.get(plan.retrieval_bm25_language, "simple")
     with borrowed_database(str(services.database_url), f"{DATABASE}{uuid4().hex}") as url:
         dimensions = work.document_vectors.shape[1]

@@ -110,7 +110,7 @@ def pre_embedded(
 
 
 def asker(
-    services: Services, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
+    services: Container, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
 ) -> Asker:
     """Build the search of a run: the strategy's weights, and its policy around it."""
     search = hybrid(embedder, services.gather(indexed.profile, embedder), None)

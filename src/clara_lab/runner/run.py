@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from clara.bootstrap import Services
+from clara.container import Container
 from clara_lab.bench.comparison import compare, comparison_json, comparison_page, comparison_text
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog, Events, read_events
@@ -47,7 +47,7 @@ class _Clock:
         self._since = now
 
 
-def run(services: Services, plan: RunPlan, output: Output, say: Say, progress: Progress) -> RunRecord:
+def run(services: Container, plan: RunPlan, output: Output, say: Say, progress: Progress) -> RunRecord:
     """Run the bench and write its reports; give the record.
 
     Every question's result is in the event log as soon as it is there: a run that was killed is taken up again with its id, and
@@ -91,7 +91,7 @@ class _Work:
     clock: _Clock
 
 
-def _run(services: Services, plan: RunPlan, work: _Work, progress: Progress) -> RunRecord:
+def _run(services: Container, plan: RunPlan, work: _Work, progress: Progress) -> RunRecord:
     parts, clock = work.parts, work.clock
     indexed = index(services, plan, work.data, parts.embedder, parts.situating, progress)
     clock.ended("index")
