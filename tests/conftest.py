@@ -16,7 +16,7 @@ from psycopg import sql
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
-from clara.jobs.preparation import fill
+from clara.processes.preparation import fill
 from clara.settings import Settings
 
 # Tests may lose their data when the machine fails; they may not wait for its disk.

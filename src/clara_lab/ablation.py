@@ -24,8 +24,8 @@ from clara.container.knowledge import subject_of
 from clara.container.wrapping import CONFIDENT
 from clara.ingestion.journey import ingest
 from clara.jobs.failures import MENDABLE
-from clara.jobs.preparation import ensure_corpus, running_services
 from clara.knowledge.passages import PROFILE
+from clara.processes.preparation import ensure_corpus, running_services
 from clara.quality.dataset import Question
 from clara.quality.measures import MEASURES as OUTCOME_MEASURES
 from clara.quality.measures import interval

@@ -50,7 +50,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
     The environment has the last word over the file. Exit codes: 0 done, 1 done with failures that the report counts, 2 could
     not run: then every fault is named.
     """
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
     from clara_lab.bench.plan import read_plan
     from clara_lab.runner.data import estimates, read_data, sizes
     from clara_lab.runner.run import Output, run, told
@@ -133,7 +133,7 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
 
     Exit codes: 0 all measured, 1 some could not be (their rows say why), 2 could not run.
     """
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
     from clara_lab.bench.peers_table import peers_markdown
     from clara_lab.bench.plan import read_plan
     from clara_lab.runner.peers import PeerOptions, compare_peers

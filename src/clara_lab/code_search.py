@@ -20,8 +20,8 @@ from clara.container import Container
 from clara.ingestion.programs import UNITS
 from clara.jobs.corpora import Cutting, Programs, load_programs
 from clara.jobs.failures import MENDABLE
-from clara.jobs.preparation import running_services
 from clara.jobs.search import Asking, search
+from clara.processes.preparation import running_services
 from clara.retrieval.options.policies import Policy
 from clara.settings import load_settings, resources
 from clara_lab.benchmark import BenchmarkError, Value, estimate, reciprocal_rank

@@ -8,7 +8,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, Final
 
-from clara.jobs.children import end_with_parent
+from clara.processes.children import end_with_parent
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
 from clara_lab.stand_ins.twilio_faults import FaultMode, FaultPlan
 from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn

@@ -25,7 +25,7 @@ from typing import Final
 import psycopg
 
 from clara.container import Container
-from clara.jobs.ingestion import Chosen, ingest_chosen
+from clara.editorial.ingestion import Chosen, ingest_chosen
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
 from clara.retrieval.ports import Role

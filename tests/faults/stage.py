@@ -15,7 +15,7 @@ from tests.faults.killer import WEB, WORKER, Health, answers
 from tests.faults.processes import Fleet, Process
 
 from clara.container import Container
-from clara.jobs.preparation import fill
+from clara.processes.preparation import fill
 from clara.settings import Settings, child_environment
 
 ACCOUNT: Final = "AC" + "1" * 32

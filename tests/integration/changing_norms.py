@@ -6,10 +6,10 @@ from sqlalchemy import text
 
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.container import Container
-from clara.ingestion.sources import Snapshot, digest_of_content
-from clara.jobs.drift import Choice, check_drift
-from clara.jobs.run_record import Outcome
+from clara.editorial.drift_check import Choice, check_drift
+from clara.editorial.sources import Snapshot, digest_of_content
 from clara.knowledge.law.norm import Norm, norm_as_json
+from clara.processes.run_record import Outcome
 
 NORM = "BOE-A-2024-24099"
 # The provision that fixes the IPREM, and the same with another one.

@@ -9,11 +9,11 @@ from clara.adapters.postgres.editorial.publications import ServedVersion
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
 from clara.container import Container, Knowledge, Version
-from clara.jobs.publication import Choosing, publish
-from clara.jobs.publication_gate import Measured, Verdict
-from clara.jobs.run_record import Outcome
+from clara.editorial.publication import Choosing, publish
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document
+from clara.processes.run_record import Outcome
+from clara.quality.publication_gate import Measured, Verdict
 
 FEE, QUESTION = "nie-cuantias-01", "¿Cuánto cuesta el NIE?"
 OLD, NEW = "9,84 €", "10,84 €"

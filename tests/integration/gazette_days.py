@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 
 from clara.adapters.boe.client import Pace
 from clara.container import Container
-from clara.jobs.gazette_watch import Chosen, Means, check
-from clara.jobs.run_record import Outcome
+from clara.editorial.gazette_watch import Chosen, Means, check
+from clara.processes.run_record import Outcome
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 
 QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)

@@ -27,14 +27,14 @@ from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.container import Container
 from clara.delivery.message import Incoming, split
+from clara.editorial.as_of import NothingRecordedError, end_of, known_then, recorded_since
+from clara.editorial.publication import undo
 from clara.ingestion.journey import ingest
-from clara.jobs.as_of import NothingRecordedError, end_of, known_then, recorded_since
 from clara.jobs.corpus_copy import copied
-from clara.jobs.explanation import page, replay
-from clara.jobs.publication import undo
 from clara.jobs.questions import ask_as_of
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.processes.worker import answer
+from clara.quality.explanation import page, replay
 from clara.retrieval.passage import Passage
 from clara.retrieval.profile import Profile
 

@@ -13,9 +13,9 @@ from tests.integration.wired import CommandLine, wired
 from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings
 from clara.container import Container
 from clara.data_files import DataError
-from clara.ingestion.decisions import Corrected, Holds
-from clara.jobs.review import Verdicts, accept, one, waiting
-from clara.jobs.review_page import page
+from clara.editorial.decisions import Corrected, Holds
+from clara.editorial.review import Verdicts, accept, one, waiting
+from clara.editorial.review_page import page
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
 

@@ -17,12 +17,12 @@ from tests.unit.knowledge.law.law_samples import DATA, sample
 from clara.adapters.http.alerts import AlertNotTakenError
 from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
 from clara.container import Container, read_knowledge
-from clara.ingestion.sources import SourceUnreachableError
-from clara.jobs.drift import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
-from clara.jobs.intake import Fetch, in_folder
+from clara.editorial.drift_check import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
+from clara.editorial.intake import Fetch, in_folder
+from clara.editorial.review import MissingReasonError, Verdicts, accept, one, reject, waiting
+from clara.editorial.review_page import page
+from clara.editorial.sources import SourceUnreachableError
 from clara.jobs.norm_settlement import settle
-from clara.jobs.review import MissingReasonError, Verdicts, accept, one, reject, waiting
-from clara.jobs.review_page import page
 from clara.knowledge.law.norm import Norm, Provision
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.revisions import fact_digest

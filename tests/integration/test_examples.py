@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clara.container import Container
-from clara.jobs.examples import examples, read_examples
+from clara.quality.examples import examples, read_examples
 
 
 def test_the_examples_show_what_they_say(knowledge_url: str, services_on: Callable[..., Container]) -> None:

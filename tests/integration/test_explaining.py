@@ -18,8 +18,8 @@ from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.container import Container
 from clara.delivery.message import Incoming, split
 from clara.jobs.corpora import Cutting, load
-from clara.jobs.explanation import UnknownTurnError, explain, page, replay
 from clara.processes.worker import answer
+from clara.quality.explanation import UnknownTurnError, explain, page, replay
 
 QUESTION, PLACED, FOREIGN = "¿Cuánto cuesta el NIE?", "¿Cuánto cuesta el NIE en Alcobendas?", "¿Quién ganó la liga?"
 CELLS = "Solar cells turn light into electricity."

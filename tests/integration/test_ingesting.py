@@ -19,14 +19,14 @@ from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
-from clara.ingestion.sources import SourceUnreachableError, Unchanged
-from clara.jobs.ingestion import Chosen, NothingChosenError, ingest_chosen
-from clara.jobs.intake import Intake, Live, in_the_net
+from clara.editorial.ingestion import Chosen, NothingChosenError, ingest_chosen
+from clara.editorial.intake import Intake, Live, in_the_net
+from clara.editorial.sources import SourceUnreachableError, Unchanged
 from clara.jobs.norm_settlement import UnservedNormError, settle
-from clara.jobs.run_record import Outcome
 from clara.knowledge.law.passages import LAW_CORPUS
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
+from clara.processes.run_record import Outcome
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings
 from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage

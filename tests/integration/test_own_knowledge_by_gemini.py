@@ -10,7 +10,7 @@ from tests.integration.wired import CommandLine, database, wired
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.jobs.index_change import build
-from clara.jobs.preparation import OutdatedCorpusError, ensure_corpus, fill
+from clara.processes.preparation import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.gemini_faults import refused
 from clara_lab.stand_ins.model_server import ModelStandIn

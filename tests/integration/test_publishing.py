@@ -37,9 +37,7 @@ from tests.journeys.talking import until
 from clara.adapters.postgres.editorial.publications import NothingToUndoError, ServedChangedError, ServedVersion
 from clara.container import Container, Knowledge, Lazily, Version
 from clara.data_files import DataError
-from clara.jobs.corpora import CorpusNameError, drop
-from clara.jobs.preparation import ensure_corpus, fill
-from clara.jobs.publication import (
+from clara.editorial.publication import (
     BusyPublishingError,
     Choosing,
     UnknownCorrectionError,
@@ -49,7 +47,9 @@ from clara.jobs.publication import (
     undo,
     withdraw,
 )
-from clara.jobs.publication_gate import Gate, Measured, Verdict
+from clara.jobs.corpora import CorpusNameError, drop
+from clara.processes.preparation import ensure_corpus, fill
+from clara.quality.publication_gate import Gate, Measured, Verdict
 from clara.retrieval.passage import Query
 from clara.retrieval.ports import Role
 from clara.settings import child_environment

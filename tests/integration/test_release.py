@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from clara.container import Container, Lazily, read_knowledge
-from clara.jobs.preparation import fill
 from clara.knowledge.catalogue import examples_of, read_catalogue
 from clara.knowledge.questions import digest_of as digest_of_questions
+from clara.processes.preparation import fill
 from clara.retrieval.embedders import RememberingEmbedder, digest_of, read_vectors
 from clara.retrieval.intent import read_intent
 from clara.retrieval.passage import Passage

@@ -14,7 +14,7 @@ from tests.journeys.talking import until
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.container import Container
-from clara.jobs.run_record import Outcome, recorded
+from clara.processes.run_record import Outcome, recorded
 from clara.settings import child_environment
 
 # A process that begins a run, says so, and works until it is killed.
@@ -22,7 +22,7 @@ WORKING = """
     import sys, threading
 
     from clara.container import Container
-    from clara.jobs.run_record import recorded
+    from clara.processes.run_record import recorded
     from clara.settings import Settings
 
     def work():

@@ -10,8 +10,8 @@ from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.editorial.sources import Snapshot, UnknownSnapshotError, digest_of_content
 from clara.ingestion.ports import StoreUnavailableError
-from clara.ingestion.sources import Snapshot, UnknownSnapshotError, digest_of_content
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, ent
 from clara.adapters.postgres.editorial.gazette import PostgresGazette, Reading
 from clara.container import Container
 from clara.delivery.ports import StoreUnavailableError
-from clara.ingestion.gazette.calendar import DayState
-from clara.jobs.gazette_watch import WatchError, open_alerts, seen
+from clara.editorial.gazette.calendar import DayState
+from clara.editorial.gazette_watch import WatchError, open_alerts, seen
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recordings
 

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from clara.container import Container
-from clara.jobs.run_record import Outcome, recorded
+from clara.processes.run_record import Outcome, recorded
 
 Opened = Callable[..., Container]
 Serve = Callable[[Container], FlaskClient]

@@ -15,7 +15,7 @@ from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, FORMS, PSEUDONYM_KEY, P
 from werkzeug.test import TestResponse
 
 from clara.container import Container
-from clara.jobs.run_record import Outcome, recorded
+from clara.processes.run_record import Outcome, recorded
 from clara.settings import resources
 from clara.web.app import MAX_BODY_BYTES
 from clara.web.auth import WRONG_AT_ONCE

@@ -11,7 +11,7 @@ from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS
 
 from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
-from clara.jobs.run_record import Outcome, recorded
+from clara.processes.run_record import Outcome, recorded
 from clara.web.auth import WRONG_AT_ONCE
 
 Opened = Callable[..., Container]

@@ -46,8 +46,8 @@ def ask(
             raise click.UsageError("--as-of and --json are for one QUESTION.")
         _ask_batch(batch, out, day_of(today))
         return
-    from clara.jobs.preparation import services_or_outage
     from clara.jobs.questions import ask as put
+    from clara.processes.preparation import services_or_outage
 
     if day is not None and today is not None:
         raise click.UsageError("Give either --as-of DAY or --today DATE.")
@@ -61,9 +61,9 @@ def ask(
 
 
 def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
-    from clara.jobs.preparation import services_or_outage
     from clara.jobs.questions import ask_batch
     from clara.knowledge.retriever_wrappers import madrid_today
+    from clara.processes.preparation import services_or_outage
 
     with running(), services_or_outage(read_settings(), say) as services, showing("asking") as progress:
         living = services.on(today) if today else services
@@ -71,10 +71,10 @@ def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
 
 
 def _asked_as_of(question: str, day: date) -> dict[str, Any]:
-    from clara.jobs.as_of import recorded_since
-    from clara.jobs.preparation import running_services
+    from clara.editorial.as_of import recorded_since
     from clara.jobs.questions import ask_as_of
     from clara.knowledge.retriever_wrappers import madrid_today
+    from clara.processes.preparation import running_services
 
     if day > madrid_today():
         raise click.UsageError(f"--as-of {day} is a day to come; give one up to today.")
@@ -90,8 +90,8 @@ def _asked_as_of(question: str, day: date) -> dict[str, Any]:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there instead of printing it.")
 def examples(*, out: Path | None) -> None:
     """Hold ten conversations, and print them as a page: what people wrote, and what Clara replied."""
-    from clara.jobs.examples import examples as hold
-    from clara.jobs.preparation import services_or_outage
+    from clara.processes.preparation import services_or_outage
+    from clara.quality.examples import examples as hold
 
     with running(), services_or_outage(read_settings(), say) as services:
         page = hold(services, "clara examples --out docs/answers.md")
@@ -115,9 +115,9 @@ def examples(*, out: Path | None) -> None:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the batch's results go.")
 def search(*, query: str | None, batch: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
     """Find passages for QUERY, or for every line of a batch. Exit code 1: nothing found."""
-    from clara.jobs.preparation import services_or_outage
     from clara.jobs.search import Asking, search_batch
     from clara.jobs.search import search as look
+    from clara.processes.preparation import services_or_outage
 
     if (query is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")

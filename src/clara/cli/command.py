@@ -42,8 +42,8 @@ def read_settings() -> "Settings":
 @contextmanager
 def staying(*, attached: bool) -> Iterator["Container"]:
     """Give a process that stays its services; `attached`, it ends with its parent."""
-    from clara.jobs.children import end_with_parent
-    from clara.jobs.preparation import running_services
+    from clara.processes.children import end_with_parent
+    from clara.processes.preparation import running_services
 
     with running():
         settings = read_settings()

@@ -37,7 +37,7 @@ def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | Non
     """
     from clara.jobs.corpora import Cutting, Programs, load_programs
     from clara.jobs.corpora import load as fill
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     if (jsonl is None) == (code is None) or (jsonl is not None and (chosen["languages"] or chosen["verbose"])):
         raise click.UsageError("Give either --jsonl FILE or --code DIR; --language and -v belong to --code.")
@@ -58,7 +58,7 @@ def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | Non
 def listing() -> None:
     """Say which corpora there are."""
     from clara.jobs.corpora import table
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         click.echo("\n".join(table(services)))
@@ -69,7 +69,7 @@ def listing() -> None:
 def drop(name: str) -> None:
     """Remove the corpus NAME with everything made for it."""
     from clara.jobs.corpora import drop as remove
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         remove(services, name)
@@ -88,7 +88,7 @@ def recall(*, name: str, sample: int) -> None:
     """Compare the approximate index of the corpus NAME with an exact search. Exit code 1: recall@10 is below .99."""
     from clara.jobs.corpora import ENOUGH
     from clara.jobs.corpora import recall as measure
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say) as services, showing("comparing") as progress:
         measured = measure(services, name, progress, sample=sample)
@@ -107,7 +107,7 @@ def cache() -> None:
 def stats(*, as_json: bool) -> None:
     """Say what the memory of embeddings holds and what it saved."""
     from clara.jobs.cache_statistics import statistics, table
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         figures = statistics(services)
@@ -126,9 +126,9 @@ def explain(
     *, question: str | None, name: str, turn: int | None, today: datetime | None, as_json: bool, **chosen: bool
 ) -> None:
     """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
-    from clara.jobs.explanation import explain as look
-    from clara.jobs.explanation import page, replay
-    from clara.jobs.preparation import services_or_outage
+    from clara.processes.preparation import services_or_outage
+    from clara.quality.explanation import explain as look
+    from clara.quality.explanation import page, replay
 
     if (question is None) == (turn is None):
         raise click.UsageError("Give either a QUESTION or --turn ID.")
@@ -160,7 +160,7 @@ def build(*, choice: str, corpora: tuple[str, ...]) -> None:
     the texts of the corpora go to Google now, and people's questions from then on.
     """
     from clara.jobs.index_change import build as fill
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say) as services, showing("embedding") as progress:
         fill(services, choice, corpora, click.echo, progress)
@@ -172,7 +172,7 @@ def build(*, choice: str, corpora: tuple[str, ...]) -> None:
 def use(*, choice: str, corpora: tuple[str, ...]) -> None:
     """Search by vectors that are there already: the way back, at once. Exit code 2: some are missing."""
     from clara.jobs.index_change import use as change
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         change(services, choice, corpora, click.echo)
@@ -185,7 +185,7 @@ def status(*, as_json: bool) -> None:
     from clara.jobs.index_change import as_json as document
     from clara.jobs.index_change import status as look
     from clara.jobs.index_change import table
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         found = look(services)

@@ -51,7 +51,7 @@ def evaluation(*, answers: bool, suites: tuple[str, ...], out: Path | None, as_j
 
 
 def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
-    from clara.jobs.preparation import ensure_corpus, running_services
+    from clara.processes.preparation import ensure_corpus, running_services
     from clara.quality.release import CHAIN, Choice, gated, verdict, write_run
 
     split = None if chosen["split"] == "all" else chosen["split"]
@@ -70,7 +70,7 @@ def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chose
 
 
 def _answers(suites: tuple[str, ...], asked: str | Path, out: Path | None, *, as_json: bool) -> None:
-    from clara.jobs.preparation import ensure_corpus, running_services
+    from clara.processes.preparation import ensure_corpus, running_services
     from clara.quality.answer_suites import answers_verdict, judge, write_answers
     from clara.quality.own_suites import judge_own
 

@@ -9,8 +9,8 @@ import click
 from clara.cli.command import FINDINGS, read_settings, running, say, showing
 
 if TYPE_CHECKING:
-    from clara.jobs.gazette_watch import Chosen
-    from clara.jobs.run_record import Outcome
+    from clara.editorial.gazette_watch import Chosen
+    from clara.processes.run_record import Outcome
 
 MOST_DAYS = 366
 JOB = "boe"
@@ -42,9 +42,9 @@ def boe(context: click.Context, /, **chosen: Any) -> None:  # noqa: ANN401  opti
 
 
 def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
-    from clara.jobs.gazette_watch import Chosen, check
-    from clara.jobs.preparation import running_services
-    from clara.jobs.run_record import recorded
+    from clara.editorial.gazette_watch import Chosen, check
+    from clara.processes.preparation import running_services
+    from clara.processes.run_record import recorded
 
     wanted = Chosen(chosen["day"] and chosen["day"].date(), chosen["days"], chosen["notify"], chosen["webhook"])
     as_json: bool = chosen["as_json"]
@@ -71,9 +71,9 @@ def _arguments(wanted: "Chosen") -> str:
 
 
 def _list(*, as_json: bool) -> None:
-    from clara.jobs.gazette_report import listed
-    from clara.jobs.gazette_watch import open_alerts
-    from clara.jobs.preparation import running_services
+    from clara.editorial.gazette_report import listed
+    from clara.editorial.gazette_watch import open_alerts
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         found = open_alerts(services)
@@ -86,8 +86,8 @@ def _list(*, as_json: bool) -> None:
 @click.argument("item")
 def seen(item: str) -> None:
     """Take the alert ITEM (such as BOE-A-2026-1) off the list: somebody has looked at it."""
-    from clara.jobs.gazette_watch import seen as record
-    from clara.jobs.preparation import running_services
+    from clara.editorial.gazette_watch import seen as record
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         record(services, item)

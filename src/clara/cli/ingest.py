@@ -11,7 +11,7 @@ import click
 from clara.cli.command import read_settings, running, say
 
 if TYPE_CHECKING:
-    from clara.jobs.run_record import Outcome
+    from clara.processes.run_record import Outcome
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -33,8 +33,8 @@ def ingest(*, as_json: bool, norms: str | None, **options: object) -> None:
     What changed in substance is not served by itself: it waits for `clara review`. Safe to stop and to repeat: each document is
     changed in one transaction. Exit code 1: something waits, or a document failed; 2: nothing could be ingested.
     """
-    from clara.jobs.ingestion import Chosen, run
-    from clara.jobs.preparation import running_services
+    from clara.editorial.ingestion import Chosen, run
+    from clara.processes.preparation import running_services
 
     folder = FOLDER.convert(norms, None, click.get_current_context()) if norms else None
     chosen = Chosen(norms=norms is not None, folder=folder, **options)  # type: ignore[arg-type]  # click has checked them
@@ -51,9 +51,9 @@ def ingest(*, as_json: bool, norms: str | None, **options: object) -> None:
 @click.option("--attached", is_flag=True, hidden=True)
 def ingest_worker(*, attached: bool) -> None:
     """Take documents from the queue of `clara ingest --workers`, until told to stop. More machines may do so."""
-    from clara.jobs.children import end_with_parent
-    from clara.jobs.ingestion_workers import build_ingestion_worker
-    from clara.jobs.preparation import running_services
+    from clara.processes.children import end_with_parent
+    from clara.processes.ingestion_workers import build_ingestion_worker
+    from clara.processes.preparation import running_services
 
     with running():
         if attached:

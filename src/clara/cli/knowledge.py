@@ -10,8 +10,8 @@ from clara.cli.command import FINDINGS, read_settings, running, say, showing
 
 if TYPE_CHECKING:
     from clara.container import Container
-    from clara.jobs.publication import Choosing
-    from clara.jobs.run_record import Outcome
+    from clara.editorial.publication import Choosing
+    from clara.processes.run_record import Outcome
 
 
 @click.group()
@@ -23,7 +23,7 @@ def knowledge() -> None:
 def check() -> None:
     """Validate data/ and say, by procedure, what an editor should know. Exit code 1: something must be mended."""
     from clara.data_files import DataError
-    from clara.jobs.knowledge_pages import check as look
+    from clara.editorial.knowledge_pages import check as look
 
     with running():
         try:
@@ -39,7 +39,7 @@ def check() -> None:
 @click.argument("procedure")
 def show(procedure: str) -> None:
     """Print PROCEDURE (such as "imv") as a person would want to read it, with its evidence."""
-    from clara.jobs.knowledge_pages import show as page
+    from clara.editorial.knowledge_pages import show as page
 
     with running():
         page(procedure, click.echo)
@@ -64,9 +64,9 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
     not run.
     """
     from clara.adapters.postgres.operations.audit import PostgresAudit
-    from clara.jobs.preparation import running_services
-    from clara.jobs.publication import Choosing
-    from clara.jobs.run_record import recorded
+    from clara.editorial.publication import Choosing
+    from clara.processes.preparation import running_services
+    from clara.processes.run_record import recorded
 
     if sum((chosen["dry_run"], back, listed, withdraw is not None)) > 1:
         raise click.UsageError(ALONE)
@@ -91,16 +91,16 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
 
 
 def _list(services: "Container", *, as_json: bool) -> None:
-    from clara.jobs.publication import listing, table
+    from clara.editorial.publication import listing, table
 
     rows = listing(services)
     click.echo(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else "\n".join(table(rows)))
 
 
 def _acted(services: "Container", chosen: "Choosing", withdrawn: str | None, *, back: bool) -> "Outcome":
-    from clara.jobs.publication import publish as serve
-    from clara.jobs.publication import undo
-    from clara.jobs.publication import withdraw as take_back
+    from clara.editorial.publication import publish as serve
+    from clara.editorial.publication import undo
+    from clara.editorial.publication import withdraw as take_back
 
     if back:
         return undo(services, say)

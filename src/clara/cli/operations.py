@@ -21,7 +21,7 @@ def audit() -> None:
 def check(noted: str) -> None:
     """Follow the digests of all acts. Exit code 1: one was changed or removed, or the noted digest is not there."""
     from clara.adapters.postgres.operations.audit import PostgresAudit
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         chain = PostgresAudit(services.engine.get()).chain(noted.lower())
@@ -45,7 +45,7 @@ def status(*, as_json: bool) -> None:
     """Count what waits. Exit code 1: messages are overdue, or some were set aside for a person."""
     from clara.jobs.delivery_overview import status as counted
     from clara.jobs.delivery_overview import tell
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         found = counted(services)
@@ -61,7 +61,7 @@ def status(*, as_json: bool) -> None:
 def aside(*, with_text: bool) -> None:
     """List the messages that broke their worker twice. They were answered the simple way."""
     from clara.jobs.delivery_overview import aside as listed
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         found = listed(services)
@@ -82,7 +82,7 @@ def aside(*, with_text: bool) -> None:
 def looked_at(number: int) -> None:
     """Take message NUMBER off the list of `aside`."""
     from clara.jobs.delivery_overview import looked_at as done
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         done(services, number)
@@ -99,7 +99,7 @@ EXPENDABLE = "800"
 @click.pass_context
 def scheduled(context: click.Context, arguments: tuple[str, ...]) -> None:
     """Run another command beside those that answer people: with less claim to the machine, ending when its parent does."""
-    from clara.jobs.children import end_with_parent
+    from clara.processes.children import end_with_parent
 
     os.nice(NICENESS)
     # Where the kernel shares out time by sessions, and this one has its own, only this counts beside the others.

@@ -12,7 +12,7 @@ import click
 from clara.cli.command import read_settings, running, say, showing
 
 if TYPE_CHECKING:
-    from clara.ingestion.decisions import Decision
+    from clara.editorial.decisions import Decision
 
 # Instead of a fact: every one that is undecided and for which something is proposed.
 EVERY = "all"
@@ -53,8 +53,8 @@ def drift(*, every: bool, stale: bool, source: str | None, norms: Path | None, a
 
     Exit code 1: something waits, could not be reached, or is not held yet; 2: nothing could be reached, or the webhook failed.
     """
-    from clara.jobs.drift import Choice, Telling, run
-    from clara.jobs.preparation import running_services
+    from clara.editorial.drift_check import Choice, Telling, run
+    from clara.processes.preparation import running_services
 
     if sum((every, stale, source is not None, norms is not None)) != 1:
         raise click.UsageError("Choose one of --all, --stale, --source ID and --norms DIR.")
@@ -72,9 +72,9 @@ def review() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(*, as_json: bool) -> None:
     """Say what waits."""
-    from clara.jobs.preparation import running_services
-    from clara.jobs.review import waiting
-    from clara.jobs.review_page import table
+    from clara.editorial.review import waiting
+    from clara.editorial.review_page import table
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         entries = waiting(services)
@@ -88,9 +88,9 @@ def list_(*, as_json: bool) -> None:
 @BASE
 def show(*, number: int, as_json: bool, to_fill: bool, bases: tuple[tuple[str, Decimal], ...]) -> None:
     """Show finding NUMBER: old beside new, and each fact as it is told beside what is proposed for it."""
-    from clara.jobs.preparation import running_services
-    from clara.jobs.review import one
-    from clara.jobs.review_page import decisions_to_fill, page
+    from clara.editorial.review import one
+    from clara.editorial.review_page import decisions_to_fill, page
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         entry = one(services, number, dict(bases))
@@ -114,9 +114,9 @@ def accept(*, number: int, file: BinaryIO | None, **given: Any) -> None:  # noqa
 
     A fact that nobody decides about stays in doubt. Of a finding that is accepted already, more facts can be decided.
     """
-    from clara.jobs.preparation import running_services
-    from clara.jobs.review import Verdicts
-    from clara.jobs.review import accept as decide
+    from clara.editorial.review import Verdicts
+    from clara.editorial.review import accept as decide
+    from clara.processes.preparation import running_services
 
     with running():
         decisions = _decisions(file, **{name: given[name] for name in ("corrected", "texts", "proposed", "holds", "reasons")})
@@ -127,7 +127,7 @@ def accept(*, number: int, file: BinaryIO | None, **given: Any) -> None:  # noqa
 
 def _decisions(file: BinaryIO | None, **options: Sequence[str]) -> "list[Decision]":
     """Read the decisions of a file and those of options, as if all of them stood in one."""
-    from clara.ingestion.decisions import PROPOSED, read_decisions
+    from clara.editorial.decisions import PROPOSED, read_decisions
 
     for facts, words, what in (("corrected", "texts", "--text"), ("holds", "reasons", "--reason")):
         if len(options[facts]) != len(options[words]):
@@ -159,8 +159,8 @@ def _read(file: BinaryIO) -> object:
 @click.option("--reason", required=True, help="Why: the same wording is not found again.")
 def reject(*, number: int, reason: str) -> None:
     """Let finding NUMBER be wrong: its source is held as it was."""
-    from clara.jobs.preparation import running_services
-    from clara.jobs.review import reject as decide
+    from clara.editorial.review import reject as decide
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
         decide(services, number, reason, click.echo)

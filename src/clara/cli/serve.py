@@ -40,7 +40,7 @@ def worker(*, attached: bool) -> None:
 @click.command()
 def migrate() -> None:
     """Bring the database to the newest schema. Safe to repeat."""
-    from clara.jobs.preparation import running_services
+    from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="nothing") as services:
         click.echo(services.migrate())

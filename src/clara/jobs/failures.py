@@ -9,25 +9,25 @@ from clara.adapters.postgres.editorial.publications import NothingToUndoError, S
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.data_files import DataError
 from clara.delivery.ports import StoreUnavailableError as MessagesUnavailableError
+from clara.editorial.as_of import NothingRecordedError
+from clara.editorial.drift_check import NoWebhookError, UnknownSourceError
+from clara.editorial.gazette_watch import WatchError
+from clara.editorial.ingestion import NothingChosenError
+from clara.editorial.knowledge_pages import UnknownProcedureError
+from clara.editorial.publication import BusyPublishingError, UnknownCorrectionError
+from clara.editorial.review import MissingReasonError
 from clara.ingestion.chunks import ChunkingError
 from clara.ingestion.documents import UnreadableDocumentsError
 from clara.ingestion.ports import StoreUnavailableError
 from clara.ingestion.programs import UnreadableProgramsError
-from clara.jobs.as_of import NothingRecordedError
-from clara.jobs.children import ChildrenFailedError
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.delivery_overview import UnknownMessageError
-from clara.jobs.drift import NoWebhookError, UnknownSourceError
-from clara.jobs.explanation import UnknownTurnError
-from clara.jobs.gazette_watch import WatchError
 from clara.jobs.index_change import BusyIndexError, IncompleteIndexError
-from clara.jobs.ingestion import NothingChosenError
-from clara.jobs.knowledge_pages import UnknownProcedureError
-from clara.jobs.preparation import OutdatedCorpusError, OutdatedSchemaError
-from clara.jobs.publication import BusyPublishingError, UnknownCorrectionError
-from clara.jobs.review import MissingReasonError
 from clara.json_lines import BatchError
 from clara.knowledge.law.norm import UnreadableNormError
+from clara.processes.children import ChildrenFailedError
+from clara.processes.preparation import OutdatedCorpusError, OutdatedSchemaError
+from clara.quality.explanation import UnknownTurnError
 from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError
 from clara.retrieval.metrics import MetricsUnavailableError
 from clara.retrieval.options.strategies import UnknownStrategyError

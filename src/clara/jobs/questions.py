@@ -15,7 +15,7 @@ from clara.answering.message import Act, Message, Past, Reply, after
 from clara.answering.privacy.rights import asks_to_forget
 from clara.container import Container
 from clara.container.engine import digest_of_release
-from clara.jobs.as_of import end_of, speaking_as_of
+from clara.editorial.as_of import end_of, speaking_as_of
 from clara.json_lines import TEXT, TEXTS, BatchError, optional, read_lines
 
 # A line of a batch: `turns` are the messages before the question, of the same person.

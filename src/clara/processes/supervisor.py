@@ -8,8 +8,8 @@ from threading import Event
 from types import FrameType
 
 from clara.container import Container
-from clara.jobs.children import Child
-from clara.jobs.preparation import fill, running_services
+from clara.processes.children import Child
+from clara.processes.preparation import fill, running_services
 from clara.processes.web import require_free_port
 from clara.settings import Settings, child_environment
 

@@ -35,9 +35,9 @@ from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
-from clara.ingestion.decisions import read_decisions
+from clara.editorial import review as reviewing
+from clara.editorial.decisions import read_decisions
 from clara.ingestion.ports import StoreUnavailableError as KnowledgeUnavailableError
-from clara.jobs import review as reviewing
 from clara.jobs.delivery_overview import probe
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources

@@ -1,4 +1,4 @@
-"""The evaluation of answers: every suite of clara.jobs.suites, run on real code, held against its goals and its baseline.
+"""The evaluation of answers: every suite of clara.quality.suites, run on real code, held against its goals and its baseline.
 
 A suite is a module with NAME, GOALS (the least share that must pass, by group) and judged(services, split). One that cannot
 run, or that judges nothing, ends the evaluation with an error: it never passes for want of cases.

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clara.container import Container
-from clara.jobs.preparation import running_services
 from clara.knowledge.keyword_tier import KEYWORD, keyword
 from clara.knowledge.passages import CORPUS
+from clara.processes.preparation import running_services
 from clara.quality.dataset import Question
 from clara.quality.release import read_evaluation
 from clara.retrieval.calibration import features_of

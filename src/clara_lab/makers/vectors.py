@@ -16,9 +16,9 @@ import click
 
 from clara.container import Container
 from clara.ingestion.journey import STEP
-from clara.jobs.preparation import ensure_corpus, running_services
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
+from clara.processes.preparation import ensure_corpus, running_services
 from clara.quality.answer_suites import judge_part, suites_found
 from clara.quality.dataset import SPLITS
 from clara.quality.question_vectors import FILE, QuestionVectors

@@ -18,9 +18,9 @@ import click
 from twilio.request_validator import RequestValidator
 
 from clara.container import Container
-from clara.jobs.children import Child
-from clara.jobs.preparation import fill, running_services
 from clara.knowledge.passages import CORPUS
+from clara.processes.children import Child
+from clara.processes.preparation import fill, running_services
 from clara.retrieval.passage import Query
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings
 from clara_lab.speed.engine import measure as measure_engine

@@ -20,8 +20,8 @@ from clara.answering.journey import converse
 from clara.answering.message import Message, ReplyStatus
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara.container import Container
-from clara.jobs.preparation import running_services
 from clara.logs import configure_logs
+from clara.processes.preparation import running_services
 from clara.settings import Settings, load_settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
 from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn

@@ -13,7 +13,7 @@ from clara.adapters.documents.charset import decoded
 from clara.adapters.documents.pdf import pdf_text
 from clara.adapters.documents.pdf_process import read_pdf
 from clara.adapters.documents.reader import MEDIA_TYPES, text_of
-from clara.ingestion.sources import DocumentError
+from clara.editorial.sources import DocumentError
 
 PAGE = """<!DOCTYPE html><html><head><title>Sede</title><style>p {color: red}</style></head><body>
 <header>Ministerio <nav><a href="/">Inicio</a></nav></header>

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
-from clara.ingestion.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.editorial.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 from clara_lab.stand_ins.web_server import PageDelivery, ScriptedWeb, WebPage
 
 HERE = ("127.0.0.1",)

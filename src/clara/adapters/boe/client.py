@@ -14,7 +14,7 @@ from clara import __version__
 from clara.adapters.boe.item import MAX_DOCUMENT_BYTES, read_item
 from clara.adapters.boe.summary import SITE, read_summary, says_nothing
 from clara.adapters.http.deadline import AnswerTooLargeError, bounded_client, reason_of
-from clara.ingestion.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, ItemDocument, NoIssueError
+from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, ItemDocument, NoIssueError
 
 JSON: Final = "application/json"
 XML: Final = "application/xml"

@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from clara.adapters.boe.parser import day_of, plain, read_xml
-from clara.ingestion.gazette.issues import GazetteFormatError, ItemDocument, NoIssueError, Reference
+from clara.editorial.gazette.issues import GazetteFormatError, ItemDocument, NoIssueError, Reference
 
 # The largest recorded document has 250 kB; a law of budgets, with its annexes as tables, some 10 MB.
 MAX_DOCUMENT_BYTES: Final = 25_000_000

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from clara.ingestion.gazette.issues import GazetteFormatError
+from clara.editorial.gazette.issues import GazetteFormatError
 
 # The recorded documents are at most 12 levels deep; deeper than this nothing is read, so that no recursion has to be.
 MOST_LEVELS: Final = 60

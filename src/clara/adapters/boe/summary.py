@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
 from clara.adapters.boe.parser import MOST_LEVELS, day_of, plain, read_json, read_xml
-from clara.ingestion.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, Issue, Item, NoIssueError
+from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, Issue, Item, NoIssueError
 
 # The largest recorded summary has 210 kB; the current service's JSON of the same day would have about twice as much.
 MAX_SUMMARY_BYTES: Final = 5_000_000

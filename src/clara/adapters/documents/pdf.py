@@ -5,7 +5,7 @@ import sys
 from typing import Final
 
 from clara.adapters.documents.pdf_process import SECONDS, UNREADABLE
-from clara.ingestion.sources import DocumentError
+from clara.editorial.sources import DocumentError
 
 MOST_BYTES: Final = 25_000_000
 COMMAND: Final = (sys.executable, "-m", "clara.adapters.documents.pdf_process")

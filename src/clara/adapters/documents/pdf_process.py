@@ -18,7 +18,7 @@ from typing import Final
 from pypdf import PasswordType, PdfReader
 from pypdf.errors import PyPdfError
 
-from clara.ingestion.sources import DocumentError
+from clara.editorial.sources import DocumentError
 
 MOST_PAGES: Final = 500
 MOST_CHARACTERS: Final = 5_000_000

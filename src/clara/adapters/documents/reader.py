@@ -6,7 +6,7 @@ from typing import Final
 from clara.adapters.documents.html import html_text
 from clara.adapters.documents.pdf import pdf_text
 from clara.adapters.documents.xml import xml_text
-from clara.ingestion.sources import DocumentError
+from clara.editorial.sources import DocumentError
 
 # What a source of each kind may be sent as. Many servers send PDF as bytes of any kind; the reader knows it by its beginning.
 MEDIA_TYPES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from clara.ingestion.sources import DocumentError
+from clara.editorial.sources import DocumentError
 
 MOST_BYTES: Final = 25_000_000
 

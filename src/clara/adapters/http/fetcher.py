@@ -13,7 +13,7 @@ from clara import __version__
 from clara.adapters.http.addresses import AddressRefusedError, public_only
 from clara.adapters.http.deadline import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
 from clara.adapters.http.robots import Robots
-from clara.ingestion.sources import Fetched, HostOutError, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.editorial.sources import Fetched, HostOutError, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
 from clara.knowledge.sources import within
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import httpx
 from protego import Protego
 
-from clara.ingestion.sources import HostOutError, SourceUnreachableError
+from clara.editorial.sources import HostOutError, SourceUnreachableError
 
 # As the standard recommends: rules are used for a day at most, and half a megabyte of them is read.
 KEPT_SECONDS: Final = 86_400.0

@@ -8,7 +8,7 @@ from time import perf_counter
 import pytest
 
 from clara.adapters.boe.client import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, Pace
-from clara.ingestion.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
+from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteFault, GazetteStandIn
 from clara_lab.stand_ins.recorded import recorded, recordings
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clara.adapters.boe.item import MAX_DOCUMENT_BYTES, read_item
-from clara.ingestion.gazette.issues import GazetteFormatError, NoIssueError, Reference
+from clara.editorial.gazette.issues import GazetteFormatError, NoIssueError, Reference
 from clara_lab.stand_ins.recorded import recorded
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"

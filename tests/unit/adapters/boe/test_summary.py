@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clara.adapters.boe.summary import MAX_SUMMARY_BYTES, read_summary, says_nothing
-from clara.ingestion.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, NoIssueError
+from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, NoIssueError
 from clara_lab.stand_ins.recorded import recorded
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"

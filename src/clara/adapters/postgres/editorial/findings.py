@@ -14,9 +14,9 @@ from clara.adapters.postgres.editorial.evidence import outages
 from clara.adapters.postgres.editorial.schema import finding_facts, findings, revisions, snapshots
 from clara.adapters.postgres.operations.schema import audit_log
 from clara.adapters.postgres.sql import statement
-from clara.ingestion.decisions import Holds
-from clara.ingestion.drift import Finding
-from clara.ingestion.radius import Touched
+from clara.editorial.decisions import Holds
+from clara.editorial.drift import Finding
+from clara.editorial.radius import Touched
 from clara.language.figures.figure import as_json
 
 

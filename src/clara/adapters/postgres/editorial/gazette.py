@@ -11,8 +11,8 @@ from sqlalchemy import Engine, RowMapping, func, select, text, update
 from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.editorial.schema import gazette_days, gazette_items
 from clara.adapters.postgres.sql import statement
-from clara.ingestion.gazette.calendar import DayState, KnownDay, Plan, missing
-from clara.ingestion.gazette.concerns import Concern
+from clara.editorial.gazette.calendar import DayState, KnownDay, Plan, missing
+from clara.editorial.gazette.concerns import Concern
 
 LONGEST_ERROR: Final = 2_000
 

@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.editorial.schema import checks, snapshots
+from clara.editorial.sources import Check, CheckOutcome, Snapshot, SnapshotState, UnknownSnapshotError
 from clara.ingestion.ports import StoreUnavailableError
-from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SnapshotState, UnknownSnapshotError
 
 _FIELDS = [column for column in snapshots.c if column.name != "ingestion"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from clara.ingestion.derivations import Moved, derived_from, derived_proposal, moved_bases
-from clara.ingestion.drift import Finding
-from clara.ingestion.rewording import reworded
+from clara.editorial.derivations import Moved, derived_from, derived_proposal, moved_bases
+from clara.editorial.drift import Finding
+from clara.editorial.rewording import reworded
 from clara.knowledge.derivations import NONE, Derivations, current
 from clara.knowledge.law.comparison import IN_FORCE
 from clara.knowledge.law.references import provisions_of

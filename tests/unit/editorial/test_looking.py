@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from clara.adapters.boe.consolidated import ConsolidatedLawError
-from clara.ingestion.gazette.issues import GazetteUnavailableError
-from clara.ingestion.sources import DocumentError, Snapshot, SourceRefusedError, SourceUnreachableError, Unchanged
-from clara.jobs.intake import Live, in_folder, looking
+from clara.editorial.gazette.issues import GazetteUnavailableError
+from clara.editorial.intake import Live, in_folder, looking
+from clara.editorial.sources import DocumentError, Snapshot, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.sources import RegisteredSource, SourceKind
 

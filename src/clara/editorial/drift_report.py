@@ -7,12 +7,12 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from clara.ingestion.drift import Finding
-from clara.ingestion.radius import Touched
+from clara.editorial.drift import Finding
+from clara.editorial.radius import Touched
 from clara.language.figures.figure import Figure, as_json
 
 if TYPE_CHECKING:
-    from clara.jobs.drift import Looked
+    from clara.editorial.drift_check import Looked
 
 # Two columns and what is between them fill a terminal of 120.
 COLUMN: Final = 57

@@ -11,9 +11,9 @@ from clara.adapters.postgres.corpus.passages import BusyDocumentError
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.procrastinate.ingestion_queue import IngestionQueue, IngestionWorker
 from clara.container import Container
-from clara.jobs.children import Child
 from clara.jobs.norm_settlement import Settled, UnservedNormError, settle
 from clara.knowledge.law.norm import UnreadableNormError
+from clara.processes.children import Child
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import child_environment
 

@@ -14,18 +14,18 @@ from clara.adapters.http.fetcher import PoliteFetcher
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.container import Container
-from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
-from clara.ingestion.radius import Touched, blast_radius
-from clara.ingestion.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
-from clara.jobs.drift_report import brief, entry_of, lines_of
-from clara.jobs.intake import Fetch, giving_up, in_folder, in_the_net, looking
-from clara.jobs.run_record import Outcome, recorded
+from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
+from clara.editorial.drift_report import brief, entry_of, lines_of
+from clara.editorial.intake import Fetch, giving_up, in_folder, in_the_net, looking
+from clara.editorial.radius import Touched, blast_radius
+from clara.editorial.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
 from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.norm import Norm, norm_as_json, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind, address_of, read_sources
+from clara.processes.run_record import Outcome, recorded
 from clara.settings import resources
 
 Say = Callable[[str], None]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from clara.jobs.drift_report import columns, law_lines, told
+from clara.editorial.drift_report import columns, law_lines, told
 
 # Lines of a terminal: more than any difference has.
 _ALL: Final = 100_000

@@ -17,11 +17,11 @@ from clara.ingestion.journey import ingest
 from clara.ingestion.plan import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.jobs.corpus_copy import copying
-from clara.jobs.preparation import patient_embedder
-from clara.jobs.publication_gate import Gate, Verdict
-from clara.jobs.run_record import Outcome
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.revisions import Revised
+from clara.processes.preparation import patient_embedder
+from clara.processes.run_record import Outcome
+from clara.quality.publication_gate import Gate, Verdict
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]

@@ -11,11 +11,11 @@ from typing import Any
 
 from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, PostgresFindings, Settled
 from clara.container import Container
-from clara.ingestion.decisions import Decision
-from clara.jobs.ingestion import INDEX_FAULTS
+from clara.editorial.decisions import Decision
+from clara.editorial.ingestion import INDEX_FAULTS
+from clara.editorial.review_case import ReviewCase
+from clara.editorial.review_page import counted
 from clara.jobs.norm_settlement import PROFILE, settle
-from clara.jobs.review_case import ReviewCase
-from clara.jobs.review_page import counted
 from clara.knowledge.law.passages import LAW_CORPUS
 
 Say = Callable[[str], None]

@@ -11,7 +11,7 @@ from clara.answering.message import Message, Turn
 from clara.container import Container
 from clara.container.engine import Engine
 from clara.delivery.message import StoredTurn
-from clara.jobs.as_of import answered_again, cited_then, lines_of
+from clara.editorial.as_of import answered_again, cited_then, lines_of
 from clara.jobs.search import Asking, asked, retriever_of
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.unit.knowledge.law.law_samples import sample, written
 
-from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
-from clara.ingestion.radius import blast_radius, proposal
+from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
+from clara.editorial.radius import blast_radius, proposal
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
 from clara.language.figures.figure import Figure, FigureKind

@@ -14,15 +14,15 @@ from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
+from clara.editorial.intake import FAULTS, Intake, Read, Taken, in_files, in_the_net
 from clara.ingestion.journey import Report
-from clara.jobs.ingestion_workers import Crew
-from clara.jobs.intake import FAULTS, Intake, Read, Taken, in_files, in_the_net
 from clara.jobs.norm_settlement import Settled, UnservedNormError, index, settle
-from clara.jobs.preparation import fill
-from clara.jobs.run_record import Outcome, recorded
 from clara.knowledge.law.norm import UnreadableNormError
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind, read_sources
+from clara.processes.ingestion_workers import Crew
+from clara.processes.preparation import fill
+from clara.processes.run_record import Outcome, recorded
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import resources
 

@@ -10,8 +10,8 @@ from threading import Thread
 
 from clara.adapters.boe.client import BoeClient, Pace
 from clara.adapters.http.fetcher import Bounds, PoliteFetcher
-from clara.ingestion.sources import SourceUnreachableError
-from clara.jobs.intake import STRIKES, giving_up, in_the_net, looking
+from clara.editorial.intake import STRIKES, giving_up, in_the_net, looking
+from clara.editorial.sources import SourceUnreachableError
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
 HOST, MANY = "127.0.0.1", 6

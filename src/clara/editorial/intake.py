@@ -13,10 +13,10 @@ from clara.adapters.boe.consolidated import ConsolidatedLawError, read_consolida
 from clara.adapters.documents.reader import MEDIA_TYPES, text_of
 from clara.adapters.postgres.editorial.findings import Differences, PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
-from clara.ingestion.drift import Finding, drift_of_norm, drift_of_page
-from clara.ingestion.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara.ingestion.radius import blast_radius
-from clara.ingestion.sources import (
+from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
+from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
+from clara.editorial.radius import blast_radius
+from clara.editorial.sources import (
     CheckOutcome,
     DocumentError,
     Fetcher,

@@ -8,7 +8,7 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.container import Knowledge
-from clara.jobs.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
+from clara.editorial.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Level, Place, Places

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from clara.ingestion.drift import Finding
-from clara.ingestion.rewording import reworded
+from clara.editorial.drift import Finding
+from clara.editorial.rewording import reworded
 from clara.knowledge.derivations import Base, Derivations, amounts, current, names_in, worked_out
 from clara.knowledge.procedure import Fact
 from clara.language.figures.figure import Figure, FigureKind

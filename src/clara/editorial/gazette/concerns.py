@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from clara.ingestion.gazette.issues import Item, ItemDocument, Reference
-from clara.ingestion.gazette.rules import Rules, Weighted
+from clara.editorial.gazette.issues import Item, ItemDocument, Reference
+from clara.editorial.gazette.rules import Rules, Weighted
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.norms import CitedFacts, NormNames

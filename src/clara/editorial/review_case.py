@@ -11,10 +11,10 @@ from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, KeptT
 from clara.answering.privacy.identity_data import holds_numbers
 from clara.container import Container
 from clara.data_files import DataError, Fault, read_schema
-from clara.ingestion.decisions import Corrected, Decision, Holds, untouched
-from clara.ingestion.derivations import Moved, moved_bases
-from clara.ingestion.drift import Finding
-from clara.ingestion.radius import proposes, proposing
+from clara.editorial.decisions import Corrected, Decision, Holds, untouched
+from clara.editorial.derivations import Moved, moved_bases
+from clara.editorial.drift import Finding
+from clara.editorial.radius import proposes, proposing
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.derivations import current, read_derivations, shown
 from clara.knowledge.passages import CORPUS

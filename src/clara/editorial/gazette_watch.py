@@ -11,9 +11,9 @@ from clara.adapters.http.alerts import AlertNotTakenError, post_alert
 from clara.adapters.postgres.editorial.gazette import Alert, PostgresGazette, Reading
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
-from clara.ingestion.gazette.calendar import MADRID, DayState, KnownDay, Plan
-from clara.ingestion.gazette.concerns import Concern, Watched, concerns, spanish_names, worth_reading
-from clara.ingestion.gazette.issues import (
+from clara.editorial.gazette.calendar import MADRID, DayState, KnownDay, Plan
+from clara.editorial.gazette.concerns import Concern, Watched, concerns, spanish_names, worth_reading
+from clara.editorial.gazette.issues import (
     Gazette,
     GazetteFormatError,
     GazetteUnavailableError,
@@ -21,10 +21,10 @@ from clara.ingestion.gazette.issues import (
     ItemDocument,
     NoIssueError,
 )
-from clara.ingestion.gazette.rules import read_rules
-from clara.jobs.gazette_report import alert_as_json, message_of, page
-from clara.jobs.run_record import Outcome
+from clara.editorial.gazette.rules import read_rules
+from clara.editorial.gazette_report import alert_as_json, message_of, page
 from clara.knowledge.norms import NormNames, cited_by, read_norms, unnamed
+from clara.processes.run_record import Outcome
 from clara.settings import resources
 
 Say = Callable[[str], None]
