@@ -79,17 +79,33 @@ DEMO_ACCOUNT = "AC" + "0" * 32
 # Public on purpose, like the account and the key: good for nothing but the stand-in for Twilio on this machine.
 DEMO_TOKEN = "de30" * 8
 SAMPLE_KEY = "sample-key-of-the-demonstration-only"
-KEYS = ("clara_pseudonym_key", "clara_address_key")
-FAULTS = {"clara_public_url": public_address, "rag_db_url": database_address, "twilio_auth_token": auth_token}
+# The channels by the names that CLARA_CHANNEL has for them, each with what it needs: without that no message can be verified,
+# answered or tied to its sender.
+KEYS_OF_PEOPLE = ("clara_pseudonym_key", "clara_address_key")
+NEEDED_BY: Final = {
+    "local": (),
+    "twilio": ("twilio_auth_token", "twilio_account_sid", "clara_public_url", *KEYS_OF_PEOPLE),
+}
 
-# Without these no message of WhatsApp can be verified, answered or tied to its sender.
-NEEDED_BY_TWILIO = (
-    "twilio_auth_token",
-    "twilio_account_sid",
-    "clara_public_url",
-    "clara_pseudonym_key",
-    "clara_address_key",
-)
+
+def channels(chosen: str) -> str | None:
+    """Judge what CLARA_CHANNEL says: names of channels, with commas between them."""
+    names = chosen.split(",")
+    if unknown := [name for name in names if name not in NEEDED_BY]:
+        return f"{', '.join(map(repr, unknown))}: no such channel. There are {', '.join(sorted(NEEDED_BY))}"
+    if len(set(names)) < len(names):
+        return "names a channel twice"
+    if "local" in names and len(names) > 1:
+        return "local has no login, and so no other channel beside it"
+    return None
+
+
+FAULTS = {
+    "clara_channel": channels,
+    "clara_public_url": public_address,
+    "rag_db_url": database_address,
+    "twilio_auth_token": auth_token,
+}
 
 
 class SettingsError(Exception):
@@ -131,7 +147,9 @@ class Settings(BaseSettings):
         None, description="postgresql://user:password@host:5432/database; unset: Clara starts her own"
     )
 
-    clara_channel: Literal["twilio", "local"] = Field("twilio", description="local serves the chat page instead of the webhook")
+    clara_channel: str = Field(
+        "twilio", description="`twilio` (WhatsApp), or `local`: the chat page of this machine, alone; several: commas between"
+    )
     clara_public_url: str | None = Field(None, description="https:// address without /webhook, exactly as Twilio was given it")
     clara_pseudonym_key: SecretStr | None = Field(
         None, description="32 or more random characters; keys pseudonyms. Never change it"
@@ -209,7 +227,7 @@ class Settings(BaseSettings):
         if missing:
             msg = f"{', '.join(missing)} not set, but another setting needs it; set it, or leave that one at its default"
             raise ValueError(msg)
-        faults = [fault for name in KEYS if getattr(self, name) is not None and (fault := self._weak(name))]
+        faults = [fault for name in KEYS_OF_PEOPLE if getattr(self, name) is not None and (fault := self._weak(name))]
         if faults:
             raise ValueError("\n".join(faults))
         return self
@@ -226,7 +244,7 @@ class Settings(BaseSettings):
         value: SecretStr | None = getattr(self, name)
         return value.get_secret_value() if value else ""
 
-    @field_validator("clara_public_url", "rag_db_url", "twilio_auth_token")
+    @field_validator("clara_channel", "clara_public_url", "rag_db_url", "twilio_auth_token")
     @classmethod
     def _meant(cls, value: str | SecretStr | None, field: ValidationInfo) -> str | SecretStr | None:
         """Refuse what cannot be meant, without showing it."""
@@ -259,17 +277,21 @@ class Settings(BaseSettings):
 
     def require_channel(self) -> None:
         """Refuse to serve messages with a channel that is not fully configured. Raises SettingsError."""
-        if self.clara_channel == "local":
-            return
-        missing = [name.upper() for name in NEEDED_BY_TWILIO if getattr(self, name) is None]
+        needed = dict.fromkeys(name for channel in self.channels for name in NEEDED_BY[channel])
+        missing = [name.upper() for name in needed if getattr(self, name) is None]
         if missing:
             msg = (
-                f"{', '.join(missing)} not set. WhatsApp messages cannot be verified or answered without them; "
+                f"{', '.join(missing)} not set. Messages of {self.clara_channel} cannot be verified or answered without them; "
                 "set them, or set CLARA_CHANNEL=local to try Clara on this machine."
             )
             raise SettingsError(msg)
-        if self.twilio_account_sid != DEMO_ACCOUNT and self.pseudonym_key == self.address_key:
+        if needed and self.twilio_account_sid != DEMO_ACCOUNT and self.pseudonym_key == self.address_key:
             raise SettingsError(f"CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY. {MAKE_KEY}")
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Give the names of the channels that are served."""
+        return tuple(self.clara_channel.split(","))
 
     @property
     def pseudonym_key(self) -> str:

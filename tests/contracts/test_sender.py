@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 from tests.journeys.talking import until
 
+from clara.channels.local.channel import LocalSender
 from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
-from clara.processes.worker import LocalSender
 from clara_lab.stand_ins.twilio_faults import TAKING, FaultMode, TwilioFault
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 

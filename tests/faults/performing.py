@@ -39,7 +39,7 @@ class Watch(Protocol):
 
 def expected_parts(question: Question, limit: str | None) -> tuple[str, ...]:
     """Say which parts the stand-in's reply has."""
-    return split(reply_text(question.body) if limit is None else notice_text(limit, question.body))
+    return split(reply_text(question.body) if limit is None else notice_text(limit, question.body), 1_600)
 
 
 def expected_anything(_question: Question, _limit: str | None) -> None:

@@ -25,6 +25,8 @@ from tests.faults.sweep_effects import AFTER, BEFORE, KILL_AFTER, KILL_BEFORE, M
 from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.postgres.delivery.inbox import pseudonym
 from clara.adapters.spool.spool import FileSpool
+from clara.channels.twilio.channel import WINDOW_SECONDS
+from clara.channels.twilio.codes import retryable_report
 from clara.delivery.intake import CONTEXT
 from clara.delivery.message import Incoming, Report
 from clara.delivery.records import written
@@ -162,7 +164,8 @@ def _report(status: str, code: str | None = None, *, lost: bool = False) -> Call
         stage.channel.faults.extend([TwilioFault(FaultMode.ACCEPT_THEN_CUT)] * lost)
         _try_to(lambda: stage.take(case, case.answer))
         (message,) = stage.taken(case)
-        return replace(case, report=asdict(Report(message.reply or 0, message.sid, status, code)))
+        within = WINDOW_SECONDS if retryable_report(code) else 0.0
+        return replace(case, report=asdict(Report(message.reply or 0, message.sid, status, code, within)))
 
     return prepare
 

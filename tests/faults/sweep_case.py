@@ -23,12 +23,12 @@ from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
 from clara.answering.message import Act, Reply, ReplyStatus
-from clara.channels.twilio.codes import retryable_report
+from clara.channels.twilio.channel import TwilioChannel
 from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.intake import SpoolingInbox
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
-from clara.delivery.turn_processor import Clerk, take_turn
+from clara.delivery.turn_processor import Clerk, Outlet, take_turn
 
 KEY = "k" * 32
 ACCOUNT, TOKEN = "AC" + "0" * 32, "token"
@@ -79,7 +79,7 @@ def inbox_on(engine: Engine) -> PostgresInbox:
 
 def reports_on(engine: Engine) -> PostgresReports:
     """Build what takes reports as the web does."""
-    return PostgresReports(engine, TurnScheduler().schedule, retryable_report)
+    return PostgresReports(engine, TurnScheduler().schedule)
 
 
 def receiving_on(engine: Engine, spool: FileSpool) -> SpoolingInbox:
@@ -92,7 +92,11 @@ def clerk_on(engine: Engine, case: Case, effects: Effects) -> Clerk:
     sender: Any = Named(TwilioSender(ACCOUNT, TOKEN, CALLBACK, case.api_url, case.read_seconds), effects, "send", "taken")
     desk: Any = Named(PostgresDesk(engine, AesGcmSealer(KEY)), effects)
     act = Act.ERASE if case.erases else None
-    return Clerk(desk, lambda _case: Reply(case.answer, ReplyStatus.ANSWERED, "es", act=act), sender)
+    return Clerk(
+        desk,
+        lambda _case: Reply(case.answer, ReplyStatus.ANSWERED, "es", act=act),
+        {"whatsapp": Outlet(sender, TwilioChannel.limits)},
+    )
 
 
 def perform(case: Case, engine: Engine, effects: Effects) -> str:

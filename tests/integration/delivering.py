@@ -18,7 +18,10 @@ from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming
+from clara.delivery.ports import ChannelLimits, Sender
+from clara.delivery.turn_processor import Outlet
 
+LIMITS = ChannelLimits(1_600, 24 * 3600.0, "63016")
 KEY, OTHER_KEY = "c4e81f0a7d3952b6" * 4, "5d90b3f7e1a8c264" * 4
 PSEUDONYM_KEY = "2b7e91c05f8da346" * 4
 PERSON, OURS = "whatsapp:+34600000001", "whatsapp:+15555550100"
@@ -92,6 +95,11 @@ class Store:
     def change(self, sql: str, **values: Any) -> int:
         with self.engine.begin() as connection:
             return connection.execute(text(sql), values).rowcount
+
+
+def by(sender: Sender) -> dict[str, Outlet]:
+    """Give the way out for messages of WhatsApp."""
+    return {"whatsapp": Outlet(sender, LIMITS)}
 
 
 @contextmanager

@@ -186,7 +186,7 @@ def taken(services: Container, body: str) -> int:
     case = services.desk().begin(number)
     assert case is not None
     reply = answer(services, case)
-    services.desk().reply(case, reply, split(reply.text))
+    services.desk().reply(case, reply, split(reply.text, 1_600))
     return int(number)
 
 

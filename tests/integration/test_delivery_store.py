@@ -35,7 +35,6 @@ from clara.delivery.limits import Limits
 from clara.delivery.message import Case, Incoming, Limit, Outgoing
 from clara.delivery.ports import RefusedError, StoreUnavailableError, SupersededError, UnsealableError
 from clara.delivery.records import open_address
-from clara.delivery.turn_processor import WINDOW_SECONDS
 
 SOURCE = Citation("C1", "p", "nie", "plazos", "https://x", "2026-08")
 CITED = Reply("con fuente", ReplyStatus.ANSWERED, "es", "pgvector", (SOURCE,))
@@ -305,7 +304,7 @@ def test_the_only_part_of_a_reply_is_claimed_with_it(store: Store) -> None:
     store.accept("SM2")
     assert store.desk.reply(store.begin(2), REPLY, ("una", "dos")) is None
     store.accept("SM3")
-    assert store.desk.reply(replace(store.begin(3), age=WINDOW_SECONDS + 1), REPLY, ("tarde",)) is None
+    assert store.desk.reply(replace(store.begin(3), timely=False), REPLY, ("tarde",)) is None
 
 
 def test_a_reply_that_cannot_be_addressed_is_not_on_its_way(store: Store, empty_url: str) -> None:

@@ -139,7 +139,7 @@ def record(services: Container, said: str | None) -> int:
     case = desk.begin(number)
     assert case is not None
     reply = answer(services, case)
-    desk.reply(case, reply, split(reply.text))
+    desk.reply(case, reply, split(reply.text, 1_600))
     return int(number)
 
 

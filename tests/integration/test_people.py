@@ -6,7 +6,7 @@ from threading import Thread
 import psycopg
 import pytest
 from psycopg import sql
-from tests.integration.delivering import INCOMING, OURS, PERSON, PSEUDONYM_KEY, REPLY, Store, at_once, store_on
+from tests.integration.delivering import INCOMING, OURS, PERSON, PSEUDONYM_KEY, REPLY, Store, at_once, by, store_on
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.delivery.inbox import pseudonym
@@ -187,7 +187,7 @@ def test_who_is_forgotten_leaves_nothing_that_can_be_joined(store: Store, empty_
     assert store.rows("select count(*) from turns where pseudonym <> ''") == [(1,)]  # the other person's
     assert store.desk.begin(1) is None
     assert inbox.accept(INCOMING) is False
-    clerk = Clerk(store.desk, lambda _case: REPLY, sender := MemorySender())
+    clerk = Clerk(store.desk, lambda _case: REPLY, by(sender := MemorySender()))
     assert take_turn(case.inbox_id, clerk) == "sent"
     assert sender.out == [(PERSON, "borrado")]
     store.change("update outbox set status = 'delivered' where inbox_id = :id", id=case.inbox_id)
@@ -240,7 +240,7 @@ def test_nobody_writes_into_what_was_forgotten(store: Store) -> None:
 def test_the_receipt_arrives_once_whoever_dies(store: Store, empty_url: str) -> None:
     """A lost answer is looked for and found; an earlier receipt with the same words is not taken for it."""
     sender = MemorySender()
-    clerk = Clerk(store.desk, lambda _case: RECEIPT, sender)
+    clerk = Clerk(store.desk, lambda _case: RECEIPT, by(sender))
     first = store.accept("SM1")
     assert take_turn(first, clerk) == "sent"
     sender.lost = 1
@@ -258,14 +258,14 @@ def test_an_earlier_reply_is_not_taken_for_the_receipt(store: Store) -> None:
     """A reply that reads like the receipt and was erased with it proves nothing: the receipt is sent again."""
     sender = MemorySender()
     alike = Reply("borrado", ReplyStatus.ANSWERED, "es")
-    assert take_turn(store.accept("SM1"), Clerk(store.desk, lambda _case: alike, sender)) == "sent"
+    assert take_turn(store.accept("SM1"), Clerk(store.desk, lambda _case: alike, by(sender))) == "sent"
     wish = store.accept("SM2")
     case = store.begin(wish)
     store.desk.reply(case, RECEIPT, ("borrado",))
     (part,) = store.desk.waiting(case)
     store.desk.claim(case, part)  # and dies before the request
     store.change("update outbox set attempted_at = attempted_at - interval '10 seconds'")
-    assert take_turn(wish, Clerk(store.desk, lambda _case: RECEIPT, sender)) == "sent"
+    assert take_turn(wish, Clerk(store.desk, lambda _case: RECEIPT, by(sender))) == "sent"
     assert sender.out == [(PERSON, "borrado")] * 2
 
 
@@ -281,7 +281,7 @@ def test_a_receipt_whose_job_is_gone_gets_one(store: Store, empty_url: str) -> N
     upkeep(store).run()
     assert store.rows("select lock from procrastinate_jobs") == [(f"erased:{wish}",)]
     sender = MemorySender()
-    worker = Worker(empty_url, lambda number: take_turn(number, Clerk(store.desk, lambda _case: REPLY, sender)))
+    worker = Worker(empty_url, lambda number: take_turn(number, Clerk(store.desk, lambda _case: REPLY, by(sender))))
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
     thread.start()
     try:
@@ -294,7 +294,7 @@ def test_a_receipt_whose_job_is_gone_gets_one(store: Store, empty_url: str) -> N
 
 def test_a_receipt_that_failed_for_the_rate_is_sent_again_while_it_can_be(store: Store) -> None:
     """With its address it waits again; once upkeep took the address a late report changes nothing."""
-    reports = PostgresReports(store.engine, TurnScheduler().schedule, lambda code: code == "63018")
+    reports = PostgresReports(store.engine, TurnScheduler().schedule)
     numbers = []
     for sid in ("SM1", "SM2"):
         number = store.accept(sid)
@@ -306,7 +306,7 @@ def test_a_receipt_that_failed_for_the_rate_is_sent_again_while_it_can_be(store:
     store.change("update outbox set updated_at = now() - interval '1 minute' where id = :id", id=numbers[0])
     upkeep(store).run()
     for number, sid in zip(numbers, ("outSM1", "outSM2"), strict=True):
-        assert reports.delivery(Report(number, sid, "failed", "63018"))
+        assert reports.delivery(Report(number, sid, "failed", "63018", 24 * 3600.0))
     assert store.rows("select status, body from outbox order by id") == [("failed", ""), ("pending", "borrado")]
 
 
@@ -362,7 +362,7 @@ def test_past_is_a_value(store: Store) -> None:
 def test_the_whole_way_of_a_wish(store: Store, empty_url: str, services_on: Callable[..., Container]) -> None:
     """In free words: a rating, what is kept, a doubt and its answer; after it only the signed ids are left, and the receipt."""
     services, sender = services_on(empty_url), MemorySender()
-    clerk = Clerk(store.desk, lambda case: answer(services, case), sender)
+    clerk = Clerk(store.desk, lambda case: answer(services, case), by(sender))
     told(store, "SM0", CITED)
     said = ("👍", "¿qué sabes de mí?", "borra mis datos. ¿cuánto tarda el NIE?", "sí borrar")
     for number, text in enumerate(said, 1):

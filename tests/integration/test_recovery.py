@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from procrastinate import App, PsycopgConnector
 from procrastinate.jobs import Job
-from tests.integration.delivering import PERSON, REPLY, Store, at_once, store_on
+from tests.integration.delivering import PERSON, REPLY, Store, at_once, by, store_on
 from tests.journeys.talking import until
 
 from clara.adapters.procrastinate.engine import STALLED_AFTER_SECONDS, Worker
@@ -35,7 +35,7 @@ PROCESS = """
     import sys
     from threading import Event
 
-    from tests.integration.delivering import REPLY, store_on
+    from tests.integration.delivering import REPLY, by, store_on
 
     from clara.adapters.procrastinate.engine import Worker
     from clara.delivery.ports import SupersededError
@@ -56,7 +56,7 @@ PROCESS = """
         return REPLY
 
     with store_on(sys.argv[1]) as store:
-        clerk = Clerk(store.desk, answer, Sender())
+        clerk = Clerk(store.desk, answer, by(Sender()))
 
         def take(inbox_id):
             try:
@@ -254,7 +254,7 @@ def test_who_wakes_up_late_leaves_the_turn_to_whoever_took_it_over(store: Store,
         assert stalled.stdin is not None
         assert stalled.stdout.readline() == "answering\n"
         stalled.send_signal(signal.SIGSTOP)
-        clerk = Clerk(store.desk, answer, sender)
+        clerk = Clerk(store.desk, answer, by(sender))
         with working(empty_url, lambda inbox_id: take_turn(inbox_id, clerk)):
             assert answering.wait(40)
             stalled.send_signal(signal.SIGCONT)

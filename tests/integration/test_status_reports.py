@@ -18,7 +18,7 @@ from clara.delivery.message import Report
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.status_reports import PENDING, REPORTED, Finding, Part, merge
 
-RATE = "63018"
+RATE, DAY = "63018", 24 * 3600.0
 Told = tuple[str, str | None]
 READ_OF_ALL: tuple[Told, ...] = (("queued", None), ("sent", None), ("delivered", None), ("read", None), ("delivered", None))
 CONTRADICTED: tuple[Told, ...] = (
@@ -45,8 +45,9 @@ STARTS = (
 )
 
 
-def for_the_rate(code: str | None) -> bool:
-    return code == RATE
+def within(told: Told) -> float:
+    """Say for how long another try may help, as the channel does."""
+    return DAY if told[1] == RATE else 0.0
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def engine(empty_url: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def reports(engine: Engine) -> PostgresReports:
-    return PostgresReports(engine, TurnScheduler().schedule, for_the_rate)
+    return PostgresReports(engine, TurnScheduler().schedule)
 
 
 def store(engine: Engine, part: Part) -> int:
@@ -112,7 +113,7 @@ def stored(engine: Engine, number: int) -> Part:
 
 
 def report(number: int, told: Told, sid: str = "SM1") -> Report:
-    return Report(number, f"{sid}-{number}", *told)
+    return Report(number, f"{sid}-{number}", *told, within(told))
 
 
 def jobs(engine: Engine) -> list[tuple[Any, ...]]:
@@ -126,7 +127,7 @@ def test_all_orders_of_five_reports_end_alike(engine: Engine, reports: PostgresR
     """Each of the 120 orders, told of a part of its own, ends in the state that the pure rule gives."""
     expected = Part("sent", None, "SM1")
     for told in several:
-        expected, _ = merge(expected, Report(1, "SM1", *told), for_the_rate=for_the_rate(told[1]))
+        expected, _ = merge(expected, Report(1, "SM1", *told, within(told)))
     orders = list(itertools.permutations(several))
     for order in orders:
         number = store(engine, Part("sent", None, "SM1"))
@@ -145,7 +146,7 @@ def test_every_step_is_the_pure_rule(engine: Engine, reports: PostgresReports) -
         for _ in range(5):
             told = draw.choice((*sorted(REPORTED), "failed", "failed")), draw.choice((None, RATE, RATE, "63024"))
             sid = draw.choice(("SM1", "SM1", "SM1", "SM0", "SM2"))
-            part, finding = merge(part, Report(1, sid, *told), for_the_rate=for_the_rate(told[1]))
+            part, finding = merge(part, Report(1, sid, *told, within(told)))
             assert reports.delivery(report(number, told, sid)) is (finding is not Finding.ANOTHER)
             assert stored(engine, number) == part, (told, sid)
             scheduled += finding is Finding.TRY_AGAIN
@@ -180,7 +181,7 @@ def test_no_job_no_second_try(engine: Engine) -> None:
 
     number = store(engine, Part("sent", None, "SM1"))
     with pytest.raises(RuntimeError):
-        PostgresReports(engine, broken, for_the_rate).delivery(report(number, ("failed", RATE)))
+        PostgresReports(engine, broken).delivery(report(number, ("failed", RATE)))
     assert stored(engine, number) == Part("sent", None, "SM1")
 
 
@@ -287,5 +288,5 @@ def test_a_database_that_is_away_is_named() -> None:
     engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
     for told in (("sent", None), ("failed", RATE)):
         with pytest.raises(StoreUnavailableError):
-            PostgresReports(engine, TurnScheduler().schedule, for_the_rate).delivery(report(1, told))
+            PostgresReports(engine, TurnScheduler().schedule).delivery(report(1, told))
     engine.dispose()

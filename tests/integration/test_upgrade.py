@@ -13,6 +13,7 @@ from tests.integration.delivering import (
     PERSON,
     REPLY,
     Store,
+    by,
     store_on,
 )
 from tests.journeys.talking import until
@@ -52,7 +53,7 @@ def store(empty_url: str) -> Iterator[Store]:
 def finish(store: Store, url: str) -> list[tuple[str, str, str]]:
     """Let a worker of this release do what there is; give what it sent."""
     sender = MemorySender()
-    clerk = Clerk(store.desk, lambda _case: REPLY, sender)
+    clerk = Clerk(store.desk, lambda _case: REPLY, by(sender))
     worker = Worker(url, lambda inbox_id: take_turn(inbox_id, clerk))
     thread = Thread(target=worker.run, kwargs={"handle_signals": False})
     thread.start()

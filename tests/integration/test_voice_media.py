@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
+from clara.channels.twilio.forms import incoming_of
 from clara.channels.twilio.media import TwilioMedia
-from clara.web.webhook import incoming_of
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "hostile_media_addresses.json").read_text("utf-8"))

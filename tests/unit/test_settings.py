@@ -122,7 +122,10 @@ def test_values(environment: pytest.MonkeyPatch, name: str, value: str, field: s
     ("name", "value"),
     [
         pytest.param("RAG_ENABLED", "perhaps", id="not-yes-or-no"),
-        pytest.param("CLARA_CHANNEL", "telegram", id="unknown-channel"),
+        pytest.param("CLARA_CHANNEL", "signal", id="unknown-channel"),
+        pytest.param("CLARA_CHANNEL", "twilio,twilio", id="a-channel-twice"),
+        pytest.param("CLARA_CHANNEL", "twilio,local", id="local-beside-another"),
+        pytest.param("CLARA_CHANNEL", "twilio,", id="a-channel-without-a-name"),
         pytest.param("CLARA_WORKER", "thread", id="unknown-worker"),
         pytest.param("CLARA_PUBLIC_URL", "clara.example.org", id="address-without-scheme"),
         pytest.param("CLARA_PUBLIC_URL", "https://", id="address-without-host"),

@@ -1,1 +1,1 @@
-"""Ways in which messages come and replies go: one folder a provider."""
+"""Ways in which messages come and replies go: one folder a channel, one line each in `registry`."""

@@ -15,6 +15,8 @@ from clara.answering.safety.scope import Scope
 from clara.answering.texts import Texts, read_texts
 from clara.answering.verification.prover import Prover
 from clara.answering.voice_notes import Listener
+from clara.channels.ports import ChannelRecordings
+from clara.channels.registry import open_channels
 from clara.container.edition import Version
 from clara.container.editions import AsServed, Current, Editions, One, asking
 from clara.container.engine import Engine
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from clara.adapters.postgres.delivery.turn_store import PostgresDesk
     from clara.adapters.postgres.delivery.usage import PostgresBudget
     from clara.adapters.postgres.embedded import EmbeddedServer
-    from clara.channels.twilio.media import TwilioMedia
 
 __all__ = [
     "Container",
@@ -76,7 +77,8 @@ class Container(Engine):
         self.text_model: Lazily[TextModel | None] = Lazily(self.models.text_model)
         self.transcriber: Lazily[Transcriber | None] = Lazily(self.models.transcriber)
         self.scope: Lazily[Scope] = Lazily(lambda: build_scope(self.embedder.get))
-        self.media: Lazily[TwilioMedia] = Lazily(self._build_media)
+        self.channels = Lazily(lambda: open_channels(settings))
+        self.recordings = Lazily(lambda: ChannelRecordings(self.channels.get()))
         self.slots = Lazily(lambda: EmbeddingSlots(self.local.get().model, self.local.get().tokens))
         self.clock: Callable[[], float] = monotonic  # what a turn's time is measured by, in seconds
         self.turn_seconds = TURN_SECONDS
@@ -122,8 +124,8 @@ class Container(Engine):
             versions.close()
         for flags in self.flags.reset():
             flags.close()
-        for media in self.media.reset():
-            media.close()
+        for recordings in self.recordings.reset():
+            recordings.close()
         for engine in self.engine.reset():
             engine.dispose()
         if self.server is not None:
@@ -148,17 +150,11 @@ class Container(Engine):
             self.engine.get(), settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day
         )
 
-    def _build_media(self) -> "TwilioMedia":
-        from clara.channels.twilio.media import TwilioMedia
-
-        settings = self.settings
-        return TwilioMedia(str(settings.twilio_account_sid), settings.secret("twilio_auth_token"), settings.twilio_api_url)
-
     def listener(self) -> Listener | None:
         """Build what listens to voice notes; none where nobody writes them down, or none can come."""
-        if self.settings.clara_channel != "twilio" or (transcriber := self.transcriber.get()) is None:
+        if (transcriber := self.transcriber.get()) is None or not (recordings := self.recordings.get()):
             return None
-        return Listener(self.media.get(), transcriber)
+        return Listener(recordings, transcriber)
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""

@@ -127,7 +127,7 @@ def _away(error: Exception | None) -> StoreUnavailableError | None:
     return error if isinstance(error, StoreUnavailableError) and not isinstance(error, StoreRefusesError) else None
 
 
-# Twilio reads for 15 s; our goal is to acknowledge within 1 s with the database down, and the spool needs some of that.
+# Channels wait for ten seconds or more; our goal is an acknowledgement within 1 s with the database down, the spool included.
 PATIENCE_SECONDS: Final = 0.8
 # As many as the web server has threads: more would never work at the same time.
 HANDS: Final = 8

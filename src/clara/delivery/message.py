@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 from semantic_text_splitter import TextSplitter
 
@@ -23,9 +23,9 @@ class Lane(StrEnum):
 class Incoming:
     """A message as the channel handed it over.
 
-    `sid` is the channel's signed id of it; `text` is None in a voice note. `recordings` name its voice notes at the channel.
-    `received_at` is set when the message waited somewhere before it reached the inbox: with a time zone, by the clock of
-    whoever acknowledged it.
+    `channel` names it as rows do. `sid` is the channel's id of the message, which it vouches for; no other channel gives one
+    like it. `text` is None in a voice note. `recordings` name its voice notes at the channel. `received_at` is set when the
+    message waited somewhere before it reached the inbox: with a time zone, by the clock of whoever acknowledged it.
     """
 
     sid: str
@@ -41,12 +41,16 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the channel says became of a reply: `outgoing_id` is our number of it, `provider_sid` the channel's."""
+    """What the channel says became of a reply: `outgoing_id` is our number of it, `provider_sid` the channel's.
+
+    `resend_within`: a failure that another try may overcome, within so many seconds of the person's message; 0: none may.
+    """
 
     outgoing_id: int
     provider_sid: str
     status: str
     error_code: str | None = None
+    resend_within: float = 0.0
 
 
 class Limit(StrEnum):
@@ -65,6 +69,7 @@ class Case:
     `fence` grows with every beginning: what a worker writes under an older one is refused. `tries` counts the beginnings
     that ended without a recorded reply. `age` is in seconds by the database's clock, since the message was received.
     `past` are the last turns of the same person, newest first, of the last half an hour; none for who does not want that.
+    `timely`: the channel still takes an answer.
     """
 
     inbox_id: int
@@ -78,6 +83,7 @@ class Case:
     limit: Limit | None = None
     age: float = 0.0
     past: tuple[Past, ...] = ()
+    timely: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +138,16 @@ class LocalReply:
     language: str
 
 
-# Twilio takes 1,600 characters a message; counted in UTF-16 units, as the strictest reader would (an emoji is two).
-MOST: Final = 1_600
-
-
 def units(text: str) -> int:
-    """Count UTF-16 units."""
+    """Count UTF-16 units, as the strictest reader of a channel's limit would: an emoji is two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def split(text: str, most: int = MOST) -> tuple[str, ...]:
-    """Cut where a reader would pause: between paragraphs, else lines, sentences, words. Never gives an empty message."""
+def split(text: str, most: int) -> tuple[str, ...]:
+    """Cut into messages of at most so many UTF-16 units where a reader would pause, none of them empty.
+
+    Between paragraphs, else lines, sentences, words.
+    """
     text = text.strip()
     if units(text) <= most:
         return (text,) if text else ()

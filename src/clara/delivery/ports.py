@@ -1,6 +1,7 @@
 """What delivery needs from outside, and how those things may fail."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from clara.answering.message import Reply
@@ -137,6 +138,22 @@ class Desk(Protocol):
     def unrecorded(self, outgoing: Outgoing, sids: Sequence[str]) -> Sequence[str]:
         """Give those of the channel's ids that no reply is recorded under, in the same order."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLimits:
+    """What a channel takes: messages of at most `longest` UTF-16 units, and an answer for `window_seconds` after the question.
+
+    None: for ever. What comes later is recorded as refused under `window_code`, as the channel itself would refuse it.
+    """
+
+    longest: int
+    window_seconds: float | None = None
+    window_code: str = ""
+
+    def timely(self, age: float) -> bool:
+        """Whether the channel takes an answer to a message that is so many seconds old."""
+        return self.window_seconds is None or age <= self.window_seconds
 
 
 class Sender(Protocol):

@@ -18,9 +18,7 @@ from clara.delivery.message import Report
 PENDING: Final = "pending"
 ARRIVED: Final = ("delivered", "read")
 FAILED: Final = ("canceled", "undelivered", "failed")
-# Our own `sent` means that the channel took the part, so Twilio's steps towards `sent` are news and its own `sent` is none.
-# Only `queued`, `sending` and what follows are seen of a WhatsApp message today; `accepted` comes with a Messaging Service,
-# `scheduled` and `canceled` with a message for later (Twilio's guide to outbound message status, 2026-07).
+# Our own `sent` means that the channel took the part, so a channel's steps towards `sent` are news and its own `sent` is none.
 PROGRESS: Final = (PENDING, "sent", "accepted", "scheduled", "queued", "sending", *FAILED, *ARRIVED)
 REPORTED: Final = frozenset(PROGRESS) - {PENDING}
 # A limit that still holds after so many tries in a row is no burst: a day's allowance is used up, or the account is blocked.
@@ -29,7 +27,7 @@ MOST_RESENDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a reply as it is stored. `timely` says that the window for free text is still open."""
+    """A part of a reply as it is stored. `timely` says that it may still be sent again."""
 
     status: str = PENDING
     error_code: str | None = None
@@ -49,12 +47,12 @@ class Finding(StrEnum):
     ANOTHER = "another message"
 
 
-def hopeful(report: Report, *, for_the_rate: bool) -> bool:
-    """Whether the report is of a failure that another try may overcome: `for_the_rate` says what its code means."""
-    return for_the_rate and report.status in FAILED and report.status != "canceled"
+def hopeful(report: Report) -> bool:
+    """Whether the report is of a failure that another try may overcome."""
+    return report.resend_within > 0 and report.status in FAILED and report.status != "canceled"
 
 
-def merge(part: Part, report: Report, *, for_the_rate: bool = False) -> tuple[Part, Finding]:
+def merge(part: Part, report: Report) -> tuple[Part, Finding]:
     """Give the part as it is after the report, whose status must be one of REPORTED, and what the report was.
 
     A part without an id takes the report's: our number of the part is in the signed address, so the channel took it, and
@@ -65,7 +63,7 @@ def merge(part: Part, report: Report, *, for_the_rate: bool = False) -> tuple[Pa
         return _contradicted(part, report)
     if part.provider_sid not in {None, sid}:
         return part, Finding.ANOTHER
-    if hopeful(report, for_the_rate=for_the_rate) and _may_go_again(part):
+    if hopeful(report) and _may_go_again(part):
         return _waiting_again(part, sid), Finding.TRY_AGAIN
     taken = replace(part, provider_sid=sid)
     if _place(part.status, part.error_code) < _place(report.status, report.error_code):

@@ -5,17 +5,14 @@ for at the channel before it is sent again.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from clara.answering.message import Reply
-from clara.delivery.message import Case, Outgoing, split
-from clara.delivery.ports import Desk, PermanentSendError, Sender, TemporarySendError
+from clara.delivery.message import Case, Outgoing, Taken, split
+from clara.delivery.ports import ChannelLimits, Desk, PermanentSendError, Sender, TemporarySendError
 
-# WhatsApp takes free text only within a day of the person's last message (Twilio's error 63016); past that, trying is over.
-WINDOW_SECONDS: Final = 24 * 3600.0
-WINDOW_CLOSED: Final = "63016"
 # A try to send must begin writing within so long of its claim ...
 LEASE_SECONDS: Final = 1.0
 # ... and is looked for at the channel no sooner than so long after it. The difference is what the network and the channel's
@@ -33,17 +30,40 @@ _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 Converse = Callable[[Case], Reply]
 
 
+class _SwitchedOff:
+    """The sender of a channel that this process does not have: whoever has it may send, and after a day nobody needs to."""
+
+    def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
+        del outgoing, timely
+        raise TemporarySendError("the channel that the message came by is not in CLARA_CHANNEL")
+
+    def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
+        del outgoing
+        raise TemporarySendError("the channel that the message came by is not in CLARA_CHANNEL")
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """The way out through one channel, and what the channel takes."""
+
+    sender: Sender
+    limits: ChannelLimits
+
+
+SWITCHED_OFF: Final = Outlet(_SwitchedOff(), ChannelLimits(1_600, 24 * 3600.0, "channel"))
+
+
 class UnsettledError(TemporarySendError):
     """A try to send has an unknown outcome and is too young to be looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clerk:
-    """Who takes turns: where they are kept, how they are answered, how replies go out."""
+    """Who takes turns: where they are kept, how they are answered, by which channels (as messages name them) replies go out."""
 
     desk: Desk
     answer: Converse
-    sender: Sender
+    outlets: Mapping[str, Outlet]
     now: Callable[[], float] = lambda: time.clock_gettime(_CLOCK)
 
 
@@ -56,35 +76,37 @@ def take_turn(inbox_id: int, clerk: Clerk) -> str:
     case = clerk.desk.begin(inbox_id)
     if case is None:
         return "erased"
+    outlet = clerk.outlets.get(case.incoming.channel, SWITCHED_OFF)
+    case = replace(case, timely=outlet.limits.timely(case.age))
     if not case.answered:
         reply = clerk.answer(case)
         began = clerk.now()
         # A blank reply would leave nothing that shows that the message was answered: the channel may refuse it.
-        claimed = clerk.desk.reply(case, reply, split(reply.text) or ("",))
+        claimed = clerk.desk.reply(case, reply, split(reply.text, outlet.limits.longest) or ("",))
         if claimed is not None:
-            return _send(claimed, began, clerk)
-    outcomes = [_deliver(case, outgoing, clerk) for outgoing in clerk.desk.waiting(case)]
+            return _send(claimed, began, clerk, outlet.sender)
+    outcomes = [_deliver(case, outgoing, clerk, outlet) for outgoing in clerk.desk.waiting(case)]
     return outcomes[-1] if outcomes else "already sent"
 
 
-def _deliver(case: Case, outgoing: Outgoing, clerk: Clerk) -> str:
+def _deliver(case: Case, outgoing: Outgoing, clerk: Clerk, outlet: Outlet) -> str:
     """Bring one part out, or find that it went out already."""
-    if outgoing.uncertain_for is not None and _found(outgoing, outgoing.uncertain_for, clerk):
+    if outgoing.uncertain_for is not None and _found(outgoing, outgoing.uncertain_for, clerk, outlet.sender):
         return "found sent"
-    if case.age > WINDOW_SECONDS:
-        clerk.desk.refused(outgoing, WINDOW_CLOSED)
+    if not case.timely:
+        clerk.desk.refused(outgoing, outlet.limits.window_code)
         return "too late"
     if outgoing.hold_for > 0:
         raise TemporarySendError("the channel wants it slower", outgoing.hold_for)
     began = clerk.now()
     clerk.desk.claim(case, outgoing)
-    return _send(outgoing, began, clerk)
+    return _send(outgoing, began, clerk, outlet.sender)
 
 
-def _send(outgoing: Outgoing, began: float, clerk: Clerk) -> str:
+def _send(outgoing: Outgoing, began: float, clerk: Clerk, sender: Sender) -> str:
     """Send a part that was claimed after `began`."""
     try:
-        sid = clerk.sender.send(outgoing, lambda: clerk.now() - began < LEASE_SECONDS)
+        sid = sender.send(outgoing, lambda: clerk.now() - began < LEASE_SECONDS)
     except PermanentSendError as error:
         clerk.desk.refused(outgoing, error.code)
         return "refused"
@@ -95,12 +117,12 @@ def _send(outgoing: Outgoing, began: float, clerk: Clerk) -> str:
     return "sent"
 
 
-def _found(outgoing: Outgoing, uncertain_for: float, clerk: Clerk) -> bool:
+def _found(outgoing: Outgoing, uncertain_for: float, clerk: Clerk, sender: Sender) -> bool:
     """Look for an earlier try at the channel, and record what it took. Raises UnsettledError while it is too early to tell."""
     if uncertain_for < SETTLED_SECONDS:
         raise UnsettledError("the outcome of a try to send is not known yet", SETTLED_SECONDS - uncertain_for)
     asked = clerk.now()
-    listed = clerk.sender.taken(outgoing)
+    listed = sender.taken(outgoing)
     enough = LIST_TIMES * (clerk.now() - asked)
     same = [
         taken.sid

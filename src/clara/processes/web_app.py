@@ -28,7 +28,7 @@ from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
-from clara.channels.twilio.codes import retryable_report
+from clara.channels.ports import Intake
 from clara.container import Container
 from clara.data_files import DataError
 from clara.delivery.intake import Drainer, SpoolingInbox
@@ -160,29 +160,21 @@ def build_app(services: Container, door: "Door | None" = None) -> Flask:
 def build_edge(services: Container, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
-    signed = None
-    if settings.clara_channel == "twilio" and settings.twilio_auth_token is not None:
-        from clara.channels.twilio.signature import TwilioSignature  # noqa: PLC0415  not needed by the local channel
-
-        signed = TwilioSignature(settings.twilio_auth_token.get_secret_value()).signed_fields
     texts, danger = services.texts.get(), services.danger.get()
 
     def in_danger(said: str) -> bool:
         return bool(danger.recognise(said))
 
+    triaging = TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read)
+    intake = Intake(triaging, door.receiving, door.inbox, texts.direction)
     return Edge(
-        inbox=TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read),
-        replies=door.inbox,
-        reports=door.receiving,
+        channels=[channel.routes(intake) for channel in services.channels.get().values()],
         probes={
             "database": lambda: _database(services),
             "worker": lambda: _worker(services),
             "delivery": lambda: probe(services, door.spool.waiting),
             "jobs": lambda: probe_schedule(services),
         },
-        direction=texts.direction,
-        signed=signed,
-        public_url=settings.clara_public_url if signed else None,
         admin=build_admin(services),
         admin_token_sha256=settings.clara_admin_token_sha256,
         reader_token_sha256=settings.clara_reader_token_sha256,
@@ -203,9 +195,9 @@ def open_door(services: Container) -> Door:
     """Build what takes messages in. The drainer is not started."""
     settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
     schedule = TurnScheduler().schedule
-    limits = limits_of(settings) if settings.clara_channel == "twilio" else None  # the chat page has one user
+    limits = None if settings.channels == ("local",) else limits_of(settings)  # the chat page has one user
     inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, Kind(QUEUE, TASK), limits)
-    reports = PostgresReports(engine, schedule, retryable_report)
+    reports = PostgresReports(engine, schedule)
     spool = FileSpool(settings.spool, settings.clara_spool_mb * 1024 * 1024)
     receiving = SpoolingInbox(inbox, reports, spool, sealer, spool.set_aside)
     return Door(inbox, spool, receiving, Drainer(receiving, lambda: ask(engine)))

@@ -1,7 +1,6 @@
 """The worker: takes the turns of stored messages, one of a sender at a time."""
 
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import structlog
@@ -15,11 +14,11 @@ from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, Reply, ReplyStatus
 from clara.answering.safety.danger import Alarm, Level
+from clara.channels.ports import outlets
 from clara.container import Container
-from clara.delivery.message import Case, Limit, Outgoing, Taken
+from clara.delivery.message import Case, Limit
 from clara.delivery.ports import (
     LostAnswerError,
-    Sender,
     StoreUnavailableError,
     SupersededError,
     TemporarySendError,
@@ -47,27 +46,13 @@ PUT_OFF = (TemporarySendError, LostAnswerError, SupersededError, StoreUnavailabl
 log = structlog.get_logger()
 
 
-class LocalSender:
-    """The sender of the local channel: the page reads the reply from the outbox, so there is nothing to send."""
-
-    def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
-        """Take the message."""
-        del outgoing, timely
-        return None
-
-    def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
-        """Know of nothing that was sent: there is nothing that could be sent twice."""
-        del outgoing
-        return ()
-
-
 def build_worker(services: Container, converse_with: Converse | None = None) -> Worker:
     """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
     settings, engine = services.settings, services.engine.get()
     sys.setswitchinterval(SWITCH_SECONDS)
     if converse_with is None:
         services.tools.get()  # built now, which takes seconds, not while the first person waits
-    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), build_sender(services))
+    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), outlets(services.channels.get()))
     store = PostgresMetrics(engine)
 
     def take(inbox_id: int) -> str:
@@ -97,7 +82,8 @@ def answer(services: Container, case: Case) -> Reply:
         language = case.previous_language or "es"
         apology = Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
         return _helped(services, case, language) or apology
-    message = Message(case.incoming.text, case.incoming.media_types, case.incoming.recordings)
+    recordings = tuple(f"{case.incoming.channel}:{name}" for name in case.incoming.recordings)
+    message = Message(case.incoming.text, case.incoming.media_types, recordings)
     tools = replace(
         _tools(services, case),
         known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym),
@@ -144,19 +130,3 @@ def _tools(services: Container, case: Case) -> Tools:
         log.info("answered without a paid model", reason="the day's share is used up")
         return services.unaided_tools.get()
     return services.tools.get()
-
-
-def build_sender(services: Container) -> Sender:
-    """Build the sender of the configured channel."""
-    settings = services.settings
-    if settings.clara_channel == "local":
-        return LocalSender()
-    from clara.channels.twilio.sender import TwilioSender  # noqa: PLC0415  33 MB that the local channel does not need
-
-    token = settings.twilio_auth_token
-    return TwilioSender(
-        str(settings.twilio_account_sid),
-        token.get_secret_value() if token else "",
-        f"{settings.clara_public_url}/webhook/status",
-        settings.twilio_api_url,
-    )

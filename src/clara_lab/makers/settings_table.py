@@ -10,7 +10,7 @@ import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from clara.settings import NEEDED_BY_TWILIO, Settings, resources
+from clara.settings import NEEDED_BY, Settings, resources
 
 BEGIN: Final = "<!-- settings: made by `python -m clara_lab.makers.settings_table --write` -->"
 END: Final = "<!-- end of settings -->"
@@ -44,7 +44,7 @@ def _row(name: str, field: FieldInfo) -> tuple[str, ...]:
 
 
 def _default(name: str, field: FieldInfo) -> str:
-    if name in NEEDED_BY_TWILIO:
+    if name in NEEDED_BY["twilio"]:
         return "required*"
     if field.default is None:
         return "unset"

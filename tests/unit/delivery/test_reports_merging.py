@@ -48,7 +48,7 @@ STARTS = {
 
 def after(part: Part, told: tuple[str, str | None], sid: str = "SM1") -> tuple[Part, Finding]:
     """Merge a report of a status and a code."""
-    return merge(part, Report(1, sid, *told), for_the_rate=told[1] == RATE)
+    return merge(part, Report(1, sid, *told, 60.0 if told[1] == RATE else 0.0))
 
 
 def after_all(part: Part, reports: Sequence[tuple[str, str | None]]) -> Part:
@@ -134,7 +134,7 @@ def test_no_more_than_three_times_and_not_too_late() -> None:
 
 def test_a_canceled_message_is_not_sent_again() -> None:
     """Somebody canceled it on purpose."""
-    assert not hopeful(Report(1, "SM1", "canceled", RATE), for_the_rate=True)
+    assert not hopeful(Report(1, "SM1", "canceled", RATE, 60.0))
 
 
 def test_a_report_of_another_message() -> None:

@@ -8,6 +8,7 @@ import pytest
 from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.message import Case, Incoming, Outgoing, Taken
 from clara.delivery.ports import (
+    ChannelLimits,
     LostAnswerError,
     PermanentSendError,
     StoreUnavailableError,
@@ -19,13 +20,14 @@ from clara.delivery.turn_processor import (
     LEASE_SECONDS,
     LIST_TIMES,
     SETTLED_SECONDS,
-    WINDOW_CLOSED,
-    WINDOW_SECONDS,
     Clerk,
+    Outlet,
     UnsettledError,
     take_turn,
 )
 
+WINDOW_SECONDS, WINDOW_CLOSED = 24 * 3600.0, "63016"
+LIMITS = ChannelLimits(1_600, WINDOW_SECONDS, WINDOW_CLOSED)
 INCOMING = Incoming("SM1", "whatsapp", "", "", "hola")
 OURS, PERSON = "whatsapp:+34900", "whatsapp:+34600"
 SHORT, LONG = "¡Hola!", "\n\n".join(letter * 1_500 for letter in "abc")
@@ -70,7 +72,7 @@ class MemoryDesk:
         if case.fence != self.fence:
             raise SupersededError
         first, self.rows = not self.rows, self.rows or [Row(part) for part in parts]
-        if not (first and len(parts) == 1 and case.age <= WINDOW_SECONDS):
+        if not (first and len(parts) == 1 and case.timely):
             return None
         outgoing = Outgoing(0, OURS, PERSON, parts[0])
         self.claim(case, outgoing)
@@ -170,7 +172,7 @@ class Setting:
         return Reply(self.reply, ReplyStatus.ANSWERED, "es")
 
     def take(self) -> str:
-        return take_turn(7, Clerk(self.desk, self.answer, self.channel, lambda: self.desk.clock))
+        return take_turn(7, Clerk(self.desk, self.answer, {"whatsapp": Outlet(self.channel, LIMITS)}, lambda: self.desk.clock))
 
     def take_until_done(self) -> list[str]:
         """Take the turn as the job engine does: again after each failure, once a try has settled."""

@@ -173,7 +173,7 @@ def _reached(begun: Sequence[int], onwards: Sequence[Sequence[int]]) -> set[int]
 
 def load_cutter() -> Cutter:
     """Read the names that Twilio documents."""
-    document = json.loads((files("clara.adapters.twilio") / "fields.json").read_text("utf-8"))
+    document = json.loads((files("clara.channels.twilio") / "fields.json").read_text("utf-8"))
     return Cutter(document["names"], document["kinds"])
 
 

@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 from sqlalchemy import Engine, select
@@ -49,9 +49,17 @@ def _told(error: Exception, table: str) -> Exception:
 Schedule = Callable[[Any, int, str], None]
 
 
-def pseudonym(key: str, address: str) -> str:
-    """Name a sender without revealing the address: keyed, because all Spanish mobiles can be hashed in two minutes."""
-    return hmac.new(key.encode(), address.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+# The channels of the first releases, whose people keep the names that they have. Their addresses hold no NUL.
+UNSCOPED: Final = frozenset({"whatsapp", "local"})
+
+
+def pseudonym(key: str, address: str, channel: str = "whatsapp") -> str:
+    """Name a sender without revealing the address: keyed, because all Spanish mobiles can be hashed in two minutes.
+
+    Two channels never give one name, whatever their addresses look like.
+    """
+    scoped = address if channel in UNSCOPED else f"{channel}\0{address}"
+    return hmac.new(key.encode(), scoped.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 class PostgresInbox:
@@ -70,7 +78,7 @@ class PostgresInbox:
 
         A message over a limit is stored and not scheduled, but for the one that is answered with the notice.
         """
-        name = pseudonym(self._key, incoming.sender)
+        name = pseudonym(self._key, incoming.sender, incoming.channel)
         row = self._row(incoming, name)
         with refusals(inbox.name):
             return take_in(self._at_once, row, self._limits, self._kind, incoming.lane) is not None

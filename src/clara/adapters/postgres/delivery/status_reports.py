@@ -1,13 +1,13 @@
 """Recording what the channel says became of a reply: one statement for all that come at once, a lock for the strange ones."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Connection, Engine, Row, and_, bindparam, func, or_, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, func, or_, select, update
 
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.delivery.inbox import Schedule, refusals
@@ -17,7 +17,6 @@ from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.message import Report
 from clara.delivery.ports import RefusedError
 from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
-from clara.delivery.turn_processor import WINDOW_SECONDS
 
 LARGEST_NUMBER: Final = 2**63 - 1
 log = structlog.get_logger()
@@ -26,11 +25,9 @@ HELD: Final = (
     select(
         outbox,
         inbox.c.pseudonym,
-        and_(
-            func.extract("epoch", func.clock_timestamp() - inbox.c.received_at) < WINDOW_SECONDS,
-            # Nothing can be sent again to who was erased, once the receipt was out and the address gone.
-            or_(inbox.c.pseudonym != "", inbox.c.address.is_not(None), inbox.c.sender.is_not(None)),
-        ).label("timely"),
+        func.extract("epoch", func.clock_timestamp() - inbox.c.received_at).label("age"),
+        # Nothing can be sent again to who was erased, once the receipt was out and the address gone.
+        or_(inbox.c.pseudonym != "", inbox.c.address.is_not(None), inbox.c.sender.is_not(None)).label("reachable"),
     )
     .join(inbox, inbox.c.id == outbox.c.inbox_id)
     .where(outbox.c.id == bindparam("number"))
@@ -48,13 +45,12 @@ class _Asked:
 
 
 class PostgresReports:
-    """Implements delivery's DeliveryReports. `for_the_rate` tells the codes of failures that sending again may overcome."""
+    """Implements delivery's DeliveryReports."""
 
-    def __init__(self, engine: Engine, schedule: Schedule, for_the_rate: Callable[[str | None], bool]) -> None:
+    def __init__(self, engine: Engine, schedule: Schedule) -> None:
         self._engine = engine
         self._at_once = AtOnce(engine)
         self._schedule = schedule
-        self._for_the_rate = for_the_rate
         self._asked: deque[_Asked] = deque()
         self._forwarding = Lock()
 
@@ -64,12 +60,11 @@ class PostgresReports:
             return False
         code = storable(report.error_code) if report.error_code else None
         report = replace(report, provider_sid=storable(report.provider_sid), error_code=code)
-        for_the_rate = self._for_the_rate(code)
         try:
-            if not hopeful(report, for_the_rate=for_the_rate) and self._forward(report):
+            if not hopeful(report) and self._forward(report):
                 return True
             with refusals(outbox.name), self._engine.begin() as connection:
-                return self._merge(connection, report, for_the_rate=for_the_rate)
+                return self._merge(connection, report)
         except RefusedError:  # another part is recorded under this id
             log.warning("delivery report of another message")
             return False
@@ -108,12 +103,12 @@ class PostgresReports:
         except RefusedError:  # another part is recorded under one of the ids
             return ()
 
-    def _merge(self, connection: Connection, report: Report, *, for_the_rate: bool) -> bool:
+    def _merge(self, connection: Connection, report: Report) -> bool:
         row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
         if row is None:
             return False
-        before = _part(row)
-        after, finding = merge(before, report, for_the_rate=for_the_rate)
+        before = _part(row, report)
+        after, finding = merge(before, report)
         if finding is Finding.ANOTHER:
             log.warning("delivery report of another message")
             return False
@@ -125,14 +120,14 @@ class PostgresReports:
         return True
 
 
-def _part(row: Row[Any]) -> Part:
+def _part(row: Row[Any], report: Report) -> Part:
     return Part(
         status=row.status,
         error_code=row.error_code,
         provider_sid=row.provider_sid,
         superseded_sids=tuple(row.superseded_sids),
         resends=row.resends,
-        timely=row.timely,
+        timely=row.reachable and row.age < report.resend_within,
     )
 
 

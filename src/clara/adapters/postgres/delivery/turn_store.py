@@ -19,13 +19,14 @@ from clara.answering.message import Act, Past, Reply, ReplyStatus
 from clara.delivery.message import Case, Incoming, Limit, Outgoing, StoredTurn
 from clara.delivery.ports import Sealer, StoreUnavailableError, SupersededError, UnsealableError
 from clara.delivery.records import open_address
-from clara.delivery.turn_processor import WINDOW_SECONDS
 
 # A message that broke its worker so often is answered the safe way, and a person should look at it.
 SET_ASIDE_AFTER: Final = 2
-# A reply that WhatsApp refused for its rate is sent again after so long; twice and four times as long the next times.
+# A reply that its channel refused for its rate is sent again after so long; twice and four times as long the next times.
 RESEND_AFTER_SECONDS: Final = 15.0
 ERASED: Final = "erased"
+# For so long a key that was lost may come back. Then the part goes to nobody, and ends.
+UNSEALABLE_SECONDS: Final = 24 * 3600.0
 # A follow-up hangs on what was said a moment ago; later it is a new question. Four turns are more than any step looks back.
 REMEMBERED_SECONDS: Final = 1800
 REMEMBERED_TURNS: Final = 4
@@ -104,7 +105,7 @@ class PostgresDesk:
 
         Gives the only part of a reply, claimed. Raises SupersededError when the turn was begun again.
         """
-        claimed = len(parts) == 1 and reply.act is not Act.ERASE and case.age <= WINDOW_SECONDS
+        claimed = len(parts) == 1 and reply.act is not Act.ERASE and case.timely
         told: dict[str, Any] = {
             "id": case.inbox_id,
             "fence": case.fence,
@@ -150,7 +151,7 @@ class PostgresDesk:
         try:
             person, ours = self._ends(row)
         except UnsealableError:
-            if case.age <= WINDOW_SECONDS:  # the right key may come back; its sender's later messages wait as well
+            if case.age <= UNSEALABLE_SECONDS:  # the right key may come back; its sender's later messages wait as well
                 raise
             return Outgoing(row.id, ERASED, ERASED, row.body, row.part, row.attempts)
         hold = RESEND_AFTER_SECONDS * 2 ** (row.resends - 1) - row.settled_for if row.resends else 0.0

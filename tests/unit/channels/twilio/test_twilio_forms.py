@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clara.channels.twilio.forms import MAX_MEDIA, incoming_of
 from clara.delivery.message import Incoming
-from clara.web.webhook import MAX_MEDIA, incoming_of
 
 FORM = {"MessageSid": "SM1", "From": "whatsapp:+15555550101", "To": "whatsapp:+15555550100", "Body": "hola", "NumMedia": "0"}
 

@@ -1,32 +1,36 @@
 """The chat page of the local channel: the same inbox, job and journey as WhatsApp, without leaving the machine."""
 
 import secrets
-from collections.abc import Callable
 from importlib.resources import files
+from typing import Final
 from uuid import uuid4
 
 from flask import Blueprint, Response, jsonify, render_template_string, request
+from flask.blueprints import BlueprintSetupState
 
+from clara.channels.ports import Intake
 from clara.delivery.message import Incoming
-from clara.delivery.ports import Inbox, RefusedError, Replies, StoreUnavailableError
+from clara.delivery.ports import RefusedError, StoreUnavailableError
+
+# The chat page has no login, so a page elsewhere must not reach it under a name of its own (DNS rebinding).
+LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "[::1]")
 
 MAX_CHARACTERS = 10_000
 MAX_CONVERSATION = 100
 OUTAGE = "La base de datos no responde. Mira la ventana donde arrancaste Clara e inténtalo otra vez."
 
 
-class Chat:
+class ChatPage:
     """Serves the page at / and its two calls."""
 
-    def __init__(self, inbox: Inbox, replies: Replies, direction: Callable[[str], str]) -> None:
-        self._inbox = inbox
-        self._replies = replies
-        self._direction = direction
-        self._page = (files("clara.web") / "chat.html").read_text("utf-8")
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self._page = (files("clara.channels.local") / "chat.html").read_text("utf-8")
 
     def blueprint(self) -> Blueprint:
-        """Give the routes."""
+        """Give the routes. The application that they join answers to names of this machine only."""
         routes = Blueprint("chat", __name__)
+        routes.record_once(_trust_this_machine)
         routes.add_url_rule("/", view_func=self.show)
         routes.add_url_rule("/chat/messages", view_func=self.send, methods=["POST"])
         routes.add_url_rule("/chat/messages/<sid>/reply", view_func=self.reply)
@@ -52,7 +56,7 @@ class Chat:
             return jsonify(error=f"El mensaje es demasiado largo: el máximo son {MAX_CHARACTERS} caracteres."), 413
         sid = f"local-{uuid4().hex}"
         try:
-            self._inbox.accept(Incoming(sid, "local", f"local:{conversation}", "local:clara", text))
+            self._intake.inbox.accept(Incoming(sid, "local", f"local:{conversation}", "local:clara", text))
         except StoreUnavailableError:
             return jsonify(error=OUTAGE), 503
         except RefusedError:
@@ -62,11 +66,15 @@ class Chat:
     def reply(self, sid: str) -> Response | tuple[Response, int]:
         """Give the reply when it is there."""
         try:
-            found = self._replies.reply_to(sid)
+            found = self._intake.replies.reply_to(sid)
         except KeyError:
             return jsonify(error="No conozco ese mensaje."), 404
         except StoreUnavailableError:
             return jsonify(error=OUTAGE), 503
         if found is None:
             return Response(status=204)
-        return jsonify(text=found.text, language=found.language, direction=self._direction(found.language))
+        return jsonify(text=found.text, language=found.language, direction=self._intake.direction(found.language))
+
+
+def _trust_this_machine(state: BlueprintSetupState) -> None:
+    state.app.config["TRUSTED_HOSTS"] = list(LOCAL_HOSTS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.web.signed_forms import (
+from tests.unit.channels.twilio.signed_forms import (
     ACCOUNT,
     KNOWN,
     MANY,
@@ -33,7 +33,7 @@ STATUS_URL = f"{PUBLIC_URL}/webhook/status?reply=12"
 REPORT: Fields = (*STATUS, ("MessageStatus", "delivered"))
 CUTTER = load_cutter()
 SIGNATURES = TwilioSignature(TOKEN)
-WIRE = json.loads((Path(__file__).parents[2] / "data" / "twilio_webhook_forms.json").read_text("utf-8"))
+WIRE = json.loads((Path(__file__).parents[3] / "data" / "twilio_webhook_forms.json").read_text("utf-8"))
 FAKE = "SMffffffffffffffffffffffffffffffff"
 
 

@@ -14,9 +14,12 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from clara.channels.ports import Intake
+from clara.channels.twilio.forms import TwilioForms
 from clara.channels.twilio.signature import TwilioSignature
 from clara.delivery.message import Incoming, Report
 from clara.web.app import Edge, create_app
+from clara.web.webhook import Webhook
 
 TOKEN, PUBLIC_URL = "a-token", "https://clara.example.org"
 SID = "SM0123456789abcdef0123456789abcdef"
@@ -89,7 +92,7 @@ HARD_TEXTS = (
 )
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(HARD_TEXTS)
 # Names that Twilio may add one day. Whether one that begins like a known name can be told from it hangs on what follows.
-KNOWN = [name.rstrip("#") for name in json.loads((files("clara.adapters.twilio") / "fields.json").read_text("utf-8"))["names"]]
+KNOWN = [name.rstrip("#") for name in json.loads((files("clara.channels.twilio") / "fields.json").read_text("utf-8"))["names"]]
 NAMES = st.from_regex(r"\A[A-Z][A-Za-z0-9]{1,12}\Z").filter(
     lambda name: not any(name.casefold().startswith(known.casefold()) for known in KNOWN)
 )
@@ -140,16 +143,8 @@ class Listener:
     reports: list[Report] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        edge = Edge(
-            inbox=self,
-            replies=None,
-            reports=self,
-            probes={},
-            direction=str,
-            admin=NO_DESK,
-            signed=TwilioSignature(TOKEN).signed_fields,
-            public_url=self.public_url,
-        )
+        routes = Webhook(TwilioForms(TOKEN, 60.0), Intake(self, self, None, str), self.public_url).blueprint()
+        edge = Edge(channels=[routes], probes={}, admin=NO_DESK)
         self.client: FlaskClient = create_app(edge).test_client()
 
     def accept(self, incoming: Incoming) -> bool:

@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.web.signed_forms import (
+from tests.unit.channels.twilio.signed_forms import (
     MANY,
     MESSAGE,
     PUBLIC_URL,
@@ -34,7 +34,7 @@ from clara.channels.twilio.signature import TwilioSignature
 
 BASE64 = f"{ascii_letters}{digits}+/"
 URL = f"{PUBLIC_URL}/webhook"
-VECTORS = json.loads((Path(__file__).parents[2] / "data" / "twilio_signature_vectors.json").read_text("utf-8"))
+VECTORS = json.loads((Path(__file__).parents[3] / "data" / "twilio_signature_vectors.json").read_text("utf-8"))
 FORMS = [vector for vector in VECTORS if "body" not in vector]
 Variants = Iterator[tuple[str, Sent]]
 

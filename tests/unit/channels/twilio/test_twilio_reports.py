@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
-from tests.unit.web.signed_forms import MESSAGE, PUBLIC_URL, SID, STATUS, Listener, signature
+from tests.unit.channels.twilio.signed_forms import MESSAGE, PUBLIC_URL, SID, STATUS, Listener, signature
 
+from clara.channels.twilio.forms import MAX_TEXT, incoming_of, report_of
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import StoreUnavailableError
-from clara.web.webhook import MAX_TEXT, incoming_of, report_of
 
 FORM = {"MessageSid": SID, "MessageStatus": "failed", "ErrorCode": "63018"}
 ANYTHING = st.text(st.characters(exclude_categories=[]), max_size=40)
@@ -25,34 +25,34 @@ class Away(Listener):
 
 
 def test_a_report() -> None:
-    """Number, id, status and code are read."""
-    assert report_of(FORM, "12") == Report(12, SID, "failed", "63018")
-    assert report_of({"MessageSid": SID, "MessageStatus": "read"}, "12") == Report(12, SID, "read", None)
+    """Number, id, status and code are read, and whether sending again may help."""
+    assert report_of(FORM, "12", 60.0) == Report(12, SID, "failed", "63018", 60.0)
+    assert report_of({"MessageSid": SID, "MessageStatus": "read"}, "12", 60.0) == Report(12, SID, "read", None)
 
 
 @pytest.mark.parametrize("reply", [None, "", "-1", "1x", " 1", "1\t", "1_0", "٣", "²", "1.0", "9" * 20, "9" * 5_000, "\ud800"])
 def test_no_number_no_report(reply: str | None) -> None:
     """A report whose address has no number of ours names no reply."""
-    assert report_of(FORM, reply) is None
+    assert report_of(FORM, reply, 60.0) is None
 
 
 @pytest.mark.parametrize("sid", ["", "S" * 65, "S" * 100_000])
 def test_no_id_no_report(sid: str) -> None:
     """Without an id, or with one that cannot be, neither a report nor a message is read."""
-    assert report_of({**FORM, "MessageSid": sid}, "12") is None
+    assert report_of({**FORM, "MessageSid": sid}, "12", 60.0) is None
     assert incoming_of({"MessageSid": sid, "From": "whatsapp:+1"}) is None
 
 
 @pytest.mark.parametrize("code", ["", "0", "00", "x", "-63018", "63018 ", "٣", "9" * 5_000, "\ud800", "\x00"])
 def test_no_code(code: str) -> None:
     """What is no code of an error is none."""
-    assert report_of({**FORM, "ErrorCode": code}, "12") == Report(12, SID, "failed", None)
+    assert report_of({**FORM, "ErrorCode": code}, "12", 60.0) == Report(12, SID, "failed", None)
 
 
 @given(st.dictionaries(st.sampled_from([*FORM, "SmsStatus", "To"]), ANYTHING), ANYTHING | st.none())
 def test_any_report(form: dict[str, str], reply: str | None) -> None:
     """Any form is read or refused, never an error."""
-    report = report_of(form, reply)
+    report = report_of(form, reply, 60.0)
     assert report is None or (report.provider_sid and 0 <= report.outgoing_id < 10**19)
 
 
