@@ -9,6 +9,8 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, ValidationError
 
+from clara.errors import Invalid
+
 LONGEST_MESSAGE = 200
 
 
@@ -24,7 +26,7 @@ class Fault:
         return f"{self.file}: {self.place}: {self.remedy}"
 
 
-class DataError(Exception):
+class DataError(Invalid):
     """Files of data/ or eval/ have faults; nothing was read from them. The message lists every one with its remedy."""
 
     def __init__(self, faults: list[Fault]) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from clara.errors import Invalid
+
 # A person corrects so many lines at a time; the rest of the faults is of the same kind.
 MOST_NAMED: Final = 30
 # WhatsApp lets 4,096 characters through; what is five times as long is a file in the wrong place.
@@ -14,7 +16,7 @@ MOST_CHARACTERS: Final = 20_000
 Fields = Mapping[str, "Field"]
 
 
-class BatchError(Exception):
+class BatchError(Invalid):
     """The file has faults; nothing was done with it. The message lists every bad line with its remedy."""
 
 

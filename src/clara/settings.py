@@ -14,6 +14,8 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from clara.errors import Invalid
+
 MINIMUM_KEY_CHARACTERS: Final = 32
 FEWEST_DIFFERENT_CHARACTERS: Final = 8  # of 200,000 random keys of 32 hexadecimal digits none had fewer
 MAKE_KEY: Final = "Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
@@ -108,7 +110,7 @@ FAULTS = {
 }
 
 
-class SettingsError(Exception):
+class SettingsError(Invalid):
     """The environment holds a value that Clara cannot use. The message names each variable and the remedy."""
 
 

@@ -22,8 +22,8 @@ import click
 from clara.container import Container
 from clara.container.knowledge import subject_of
 from clara.container.wrapping import CONFIDENT
+from clara.errors import MENDABLE
 from clara.ingestion.journey import ingest
-from clara.jobs.failures import MENDABLE
 from clara.knowledge.passages import PROFILE
 from clara.processes.preparation import ensure_corpus, running_services
 from clara.quality.dataset import Question
@@ -174,7 +174,7 @@ def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, 
     """Compare every variant on every benchmark; write the table and the plot."""
     try:
         _compare(data, only, wanted, most, out)
-    except (BenchmarkError, *MENDABLE) as error:
+    except MENDABLE as error:
         raise _CouldNotRunError(str(error)) from error
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from clara.errors import Invalid
 from clara.quality.measures import COVERED, RESAMPLES
 from clara.retrieval.passage import Passage
 
 
-class BenchmarkError(Exception):
+class BenchmarkError(Invalid):
     """A benchmark cannot be read. The message names the file, the place and the remedy."""
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from clara.errors import Unavailable
 
-class ChatUnavailableError(Exception):
+
+class ChatUnavailableError(Unavailable):
     """The model gave no usable text. The message is a short reason without a word of the prompt or the answer."""
 
 

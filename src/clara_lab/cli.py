@@ -20,19 +20,6 @@ OUT = click.option(
 )
 
 
-@contextmanager
-def measuring() -> Iterator[None]:
-    """Tell the laboratory's own errors as those of any command: one message and exit code 2."""
-    with running(_mendable):
-        yield
-
-
-def _mendable() -> "tuple[type[Exception], ...]":
-    from clara_lab.failures import MENDABLE
-
-    return MENDABLE
-
-
 @click.group()
 def bench() -> None:
     """Measure strategies of retrieval and generation on a data set, and report what was found."""
@@ -55,7 +42,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
     from clara_lab.runner.data import estimates, read_data, sizes
     from clara_lab.runner.run import Output, run, told
 
-    with measuring():
+    with running():
         plan = read_plan(env)
         if dry_run or verbose:
             click.echo("\n".join(f"{name}={value}" for name, value in plan.shown().items()))
@@ -76,7 +63,7 @@ def variables(*, env: Path | None) -> None:
     """Write a .env with every variable, what it means, and its value: the usual one, or that of --env."""
     from clara_lab.bench.plan import RunPlan, as_environment, read_plan
 
-    with measuring():
+    with running():
         click.echo(as_environment(read_plan(env) if env else RunPlan()), nl=False)
 
 
@@ -96,7 +83,7 @@ def pack(*, source: Path, target: str, env: Path | None, name: str, where: str, 
     from clara_lab.datasets import pack as write
     from clara_lab.runner.data import read_source
 
-    with measuring():
+    with running():
         data = read_source(source, name or source.stem, where)
         place = write(data, target, read_storage(env), overwrite=force)
         click.echo(f"{place}: {len(data.documents)} documents, {len(data.questions)} questions, digest {data.digest[:12]}")
@@ -112,7 +99,7 @@ def compare(*, first: Path, second: Path, as_json: bool, html: Path | None, forc
     """Say which questions changed side from one run to another, and whether the difference is more than chance."""
     from clara_lab.runner.run import compared
 
-    with measuring():
+    with running():
         click.echo(compared(first, second, as_json=as_json, page=html, force=force))
 
 
@@ -138,7 +125,7 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
     from clara_lab.bench.plan import read_plan
     from clara_lab.runner.peers import PeerOptions, compare_peers
 
-    with measuring():
+    with running():
         plan = read_plan(env)
         manner = PeerOptions(out, only, environments, seconds)
         with running_services(read_settings(), say, prepare="schema") as services, _phases(verbose=False) as progress:

@@ -17,9 +17,9 @@ from typing import get_args
 import click
 
 from clara.container import Container
+from clara.errors import MENDABLE
 from clara.ingestion.programs import UNITS
 from clara.jobs.corpora import Cutting, Programs, load_programs
-from clara.jobs.failures import MENDABLE
 from clara.jobs.search import Asking, search
 from clara.processes.preparation import running_services
 from clara.retrieval.options.policies import Policy
@@ -119,7 +119,7 @@ def main(code: Path | None, file: Path | None, profile: str, policy: Policy) -> 
     try:
         with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
             click.echo("\n".join(measure(services, folder, asked, profile=profile, policy=policy)))
-    except (BenchmarkError, *MENDABLE) as error:
+    except MENDABLE as error:
         raise click.ClickException(str(error)) from error
 
 

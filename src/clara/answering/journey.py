@@ -24,6 +24,7 @@ from clara.answering.texts import Texts
 from clara.answering.voice_notes import Listener, shown
 from clara.answering.writing.extractive import choose as chosen
 from clara.answering.writing.frame import Writer
+from clara.errors import ClaraError
 from clara.knowledge.places import STATE, Places
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
@@ -37,7 +38,7 @@ MAX_QUESTION: Final = MAX_CHARACTERS
 EVIDENCE: Final = 12
 
 
-class JourneyUnfinishedError(Exception):
+class JourneyUnfinishedError(ClaraError):
     """The steps ended without a reply: the last step must always give one."""
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from clara.errors import Unavailable
 
-class ModelUnavailableError(Exception):
+
+class ModelUnavailableError(Unavailable):
     """The model could not be asked, or gave nothing usable; the message says why, without a word of what was asked."""
 
 
@@ -30,7 +32,7 @@ class TextModel(Protocol):
         ...
 
 
-class RecordingUnavailableError(Exception):
+class RecordingUnavailableError(Unavailable):
     """A voice note could not be fetched; the message says why, without an address."""
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from clara.errors import MENDABLE
+
 if TYPE_CHECKING:
     from clara.container import Container
     from clara.settings import Settings
@@ -55,25 +57,16 @@ def staying(*, attached: bool) -> Iterator["Container"]:
 
 
 @contextmanager
-def running(also: "Callable[[], tuple[type[Exception], ...]]" = tuple) -> Iterator[None]:
-    """Turn the errors that people can mend, and those that `also` names, into one message and exit code 2."""
+def running() -> Iterator[None]:
+    """Turn an error that somebody can mend into one message and its exit code; a fault of the program keeps its traceback."""
     from clara.logs import configure_logs
 
     configure_logs()
     try:
         yield
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except (*_mendable(), *also()) as error:
+    except MENDABLE as error:
         click.echo(f"Error: {error}", err=True)
-        sys.exit(COULD_NOT_RUN)
-
-
-def _mendable() -> "tuple[type[Exception], ...]":
-    """Name the errors once there is one: their modules are most of Clara, and no command that goes well needs all of them."""
-    from clara.jobs.failures import MENDABLE
-
-    return MENDABLE
+        sys.exit(error.exit_code)
 
 
 @contextmanager

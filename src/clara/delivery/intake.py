@@ -23,6 +23,7 @@ from clara.delivery.ports import (
     UnsealableError,
 )
 from clara.delivery.records import read, written
+from clara.errors import Refused
 
 # What waits already may take longer than a call that somebody waits for, but none may keep the others in the spool for ever.
 DRAIN_PATIENCE_SECONDS: Final = 3.0
@@ -139,7 +140,7 @@ HOLD_SECONDS: Final = 0.15
 STOP_SECONDS: Final = 1.0
 
 
-class _StoppedError(Exception):
+class _StoppedError(Refused):
     """Nobody wants the draining to go on."""
 
 

@@ -6,9 +6,10 @@ from typing import Protocol
 
 from clara.answering.message import Reply
 from clara.delivery.message import Case, Incoming, LocalReply, Outgoing, Report, Taken
+from clara.errors import Refused, Unavailable
 
 
-class StoreUnavailableError(Exception):
+class StoreUnavailableError(Unavailable):
     """The store of messages could not be asked or written. Nothing is known about what it holds."""
 
 
@@ -16,15 +17,15 @@ class StoreRefusesError(StoreUnavailableError):
     """The store answers and takes nothing in: not now, or not this. It is kept elsewhere until the store takes it."""
 
 
-class RefusedError(Exception):
+class RefusedError(Refused):
     """The store will never take this: its own values are at fault. The message says which kind of fault, not which values."""
 
 
-class SupersededError(Exception):
+class SupersededError(Refused):
     """Another worker has begun this turn since: whatever this one still wants to write or send must not happen."""
 
 
-class TemporarySendError(Exception):
+class TemporarySendError(Unavailable):
     """The channel did not take the message; trying again later may help. `wait` is in seconds, None when it said nothing."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
@@ -32,11 +33,11 @@ class TemporarySendError(Exception):
         self.wait = wait
 
 
-class LostAnswerError(Exception):
+class LostAnswerError(Unavailable):
     """Nobody knows whether the channel took the message: ask it before trying again."""
 
 
-class PermanentSendError(Exception):
+class PermanentSendError(Refused):
     """The channel will never take this message. `code` is the channel's error code."""
 
     def __init__(self, code: str, reason: str) -> None:
@@ -44,15 +45,15 @@ class PermanentSendError(Exception):
         self.code = code
 
 
-class UnsealableError(Exception):
+class UnsealableError(Refused):
     """What was sealed cannot be opened: another key sealed it, for another message, or it was damaged."""
 
 
-class SpoolFullError(Exception):
+class SpoolFullError(Unavailable):
     """The spool holds as much as it may. Nothing was stored."""
 
 
-class SpoolUnavailableError(Exception):
+class SpoolUnavailableError(Unavailable):
     """The spool's folder cannot be written. Nothing was stored. The message names the folder and the remedy."""
 
 

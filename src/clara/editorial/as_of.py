@@ -13,6 +13,7 @@ from clara.answering.message import Message
 from clara.answering.writing.frame import citation_of
 from clara.container import Container, Knowledge, Version
 from clara.delivery.message import StoredTurn
+from clara.errors import NotFound
 from clara.jobs.corpus_copy import copied
 from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.procedure import Fact
@@ -22,11 +23,8 @@ from clara.retrieval.passage import Passage
 MADRID: Final = ZoneInfo("Europe/Madrid")
 
 
-class NothingRecordedError(Exception):
+class NothingRecordedError(NotFound):
     """No version of any evidence is recorded, so nothing is known of the past. Run `clara ingest`: from then on it is."""
-
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from clara.editorial.drift_report import brief, entry_of, lines_of
 from clara.editorial.intake import Fetch, giving_up, in_folder, in_the_net, looking
 from clara.editorial.radius import Touched, blast_radius
 from clara.editorial.sources import Check, CheckOutcome, Snapshot, SourceUnreachableError, digest_of_content
+from clara.errors import Invalid, NotFound
 from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.norm import Norm, norm_as_json, norm_from_json
 from clara.knowledge.law.references import absent
@@ -37,11 +38,11 @@ JOB = "drift"
 PAUSES = (1.0, 5.0)
 
 
-class NoWebhookError(Exception):
+class NoWebhookError(Invalid):
     """Something shall be posted, and nowhere to. The message names the setting."""
 
 
-class UnknownSourceError(Exception):
+class UnknownSourceError(NotFound):
     """There is no source of that id in data/sources.yaml."""
 
 

@@ -23,6 +23,7 @@ from clara.editorial.gazette.issues import (
 )
 from clara.editorial.gazette.rules import read_rules
 from clara.editorial.gazette_report import alert_as_json, message_of, page
+from clara.errors import Invalid
 from clara.knowledge.norms import NormNames, cited_by, read_norms, unnamed
 from clara.processes.run_record import Outcome
 from clara.settings import resources
@@ -35,7 +36,7 @@ STRIKES: Final = 3
 ALERTS_A_POST: Final = 20
 
 
-class WatchError(Exception):
+class WatchError(Invalid):
     """What was asked for cannot be done. The message says what to do instead."""
 
 

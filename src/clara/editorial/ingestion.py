@@ -15,6 +15,7 @@ from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
 from clara.editorial.intake import FAULTS, Intake, Read, Taken, in_files, in_the_net
+from clara.errors import NotFound
 from clara.ingestion.journey import Report
 from clara.jobs.norm_settlement import Settled, UnservedNormError, index, settle
 from clara.knowledge.law.norm import UnreadableNormError
@@ -123,7 +124,7 @@ Say = Callable[[str], None]
 Progress = Callable[[str, int, int], None]
 
 
-class NothingChosenError(Exception):
+class NothingChosenError(NotFound):
     """There is nothing to ingest. The message says what could be."""
 
 

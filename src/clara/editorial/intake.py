@@ -28,6 +28,7 @@ from clara.editorial.sources import (
     Wanted,
     digest_of_content,
 )
+from clara.errors import Refused
 from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_as_json, norm_from_json
@@ -36,7 +37,7 @@ from clara.knowledge.sources import RegisteredSource, SourceKind, address_of
 from clara.settings import resources
 
 
-class OlderWordingError(Exception):
+class OlderWordingError(Refused):
     """A norm was read in an older wording than the one that is served. Give --accept to serve it all the same."""
 
 

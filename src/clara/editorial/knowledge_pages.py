@@ -8,6 +8,7 @@ from clara.answering.texts import LANGUAGES
 from clara.answering.writing.extractive import shown_date
 from clara.container import Knowledge, read_knowledge
 from clara.data_files import DataError
+from clara.errors import NotFound
 from clara.knowledge.catalogue import examples_of
 from clara.knowledge.catalogue_review import Review, review
 from clara.knowledge.derivations import derivation_faults, read_derivations
@@ -34,7 +35,7 @@ _CERTAINTY = {
 }
 
 
-class UnknownProcedureError(Exception):
+class UnknownProcedureError(NotFound):
     """There is no procedure of that name."""
 
     def __init__(self, wanted: str, known: Iterable[str]) -> None:

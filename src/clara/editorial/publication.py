@@ -13,6 +13,7 @@ from typing import Any
 from clara.adapters.postgres.editorial.publications import PostgresPublications, Publication, ServedVersion, target_of_undo
 from clara.container import Container, Version
 from clara.container.knowledge import Knowledge, laid_over
+from clara.errors import NotFound, Refused
 from clara.ingestion.journey import ingest
 from clara.ingestion.plan import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
@@ -29,14 +30,11 @@ Progress = Callable[[int, int], None]
 Judge = Callable[[ServedVersion, Knowledge, Version], Verdict]
 
 
-class BusyPublishingError(Exception):
+class BusyPublishingError(Refused):
     """Somebody else publishes or goes back at this moment. Wait for it; `clara publish --list` shows how it ended."""
 
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
-
-class UnknownCorrectionError(Exception):
+class UnknownCorrectionError(NotFound):
     """No correction of that fact is kept. The message names the drafts there are."""
 
 

@@ -15,6 +15,7 @@ from clara.editorial.decisions import Decision
 from clara.editorial.ingestion import INDEX_FAULTS
 from clara.editorial.review_case import ReviewCase
 from clara.editorial.review_page import counted
+from clara.errors import Invalid
 from clara.jobs.norm_settlement import PROFILE, settle
 from clara.knowledge.law.passages import LAW_CORPUS
 
@@ -48,11 +49,8 @@ AT_THE_COMMAND_LINE = Decider()
 NOTHING_DECIDED = Verdicts()
 
 
-class MissingReasonError(Exception):
+class MissingReasonError(Invalid):
     """A rejection needs a reason, because the same wording is not found again. Give it with --reason."""
-
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
 
 def waiting(services: Container) -> list[dict[str, Any]]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
 
+from clara.errors import Invalid, NotFound, Refused, Unavailable
+
 SnapshotState = Literal["waiting", "served", "past", "rejected"]
 CheckOutcome = Literal["unchanged", "cosmetic", "substantive", "unreachable", "new"]
 
 
-class SourceUnreachableError(Exception):
+class SourceUnreachableError(Unavailable):
     """A source could not be asked, or gave no answer that can be used. Nothing is known about what it says now.
 
     `retry_seconds` is how long it asked to be left alone, None when it did not say.
@@ -25,11 +27,11 @@ class HostOutError(SourceUnreachableError):
     """The host of a source does not answer, or serves nobody: none of its other sources can be had at this moment either."""
 
 
-class SourceRefusedError(Exception):
+class SourceRefusedError(Refused):
     """A rule forbids to fetch this, or to take what came: robots.txt, the domain, an address inside, size or type."""
 
 
-class DocumentError(Exception):
+class DocumentError(Invalid):
     """A document that was fetched cannot be read as text. The message names the place and the reason."""
 
 
@@ -97,7 +99,7 @@ class Check:
     detail: str = ""
 
 
-class UnknownSnapshotError(Exception):
+class UnknownSnapshotError(NotFound):
     """There is no snapshot of that number."""
 
 

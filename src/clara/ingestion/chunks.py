@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from semantic_text_splitter import TextSplitter
 
+from clara.errors import Invalid
 from clara.ingestion.headings import Outline, outline
 from clara.retrieval.passage import Passage
 from clara.retrieval.tokens import TokenCounter, furthest
@@ -23,7 +24,7 @@ SIZE = 512
 OVERLAP = 50
 
 
-class ChunkingError(ValueError):
+class ChunkingError(Invalid, ValueError):
     """A text cannot be cut as asked. The message names the setting, what it was and what it may be."""
 
 

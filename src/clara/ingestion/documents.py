@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from clara.errors import Invalid
 from clara.ingestion.chunks import Document
 
 FIELDS = {"id", "title", "text", "collection", "language", "metadata"}
@@ -19,7 +20,7 @@ LONGEST_ID = 500
 DEEPEST = 100
 
 
-class UnreadableDocumentsError(Exception):
+class UnreadableDocumentsError(Invalid):
     """A file of documents has faults; nothing of it was loaded. The message lists each with its line and the remedy."""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from clara.errors import Invalid
 from clara.ingestion.links import linked, names_of
 from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import Change, PassageStore, StoredDigests, Written
@@ -17,7 +18,7 @@ STEP = 64
 Progress = Callable[[int, int], None]
 
 
-class WholeCorpusError(Exception):
+class WholeCorpusError(Invalid):
     """A document cannot be ingested alone: it holds passages of another, or its corpus follows names."""
 
 

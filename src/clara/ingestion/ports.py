@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from clara.errors import Unavailable
 from clara.retrieval.passage import Passage
 from clara.retrieval.profile import Profile
 
 
-class StoreUnavailableError(Exception):
+class StoreUnavailableError(Unavailable):
     """The store of passages could not be asked or written. Nothing was changed."""
 
 

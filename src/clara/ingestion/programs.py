@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from clara.errors import Invalid
 from clara.ingestion.chunks import Chunk, chunk
 from clara.ingestion.documents import LONGEST_ID
 from clara.language.sentences import sentence_ends
@@ -44,7 +45,7 @@ class Reason(StrEnum):
     FAULTY = "unit with a syntax error"
 
 
-class UnreadableProgramsError(Exception):
+class UnreadableProgramsError(Invalid):
     """Nothing can be loaded from a folder of programs. The message names the folder and the remedy."""
 
 

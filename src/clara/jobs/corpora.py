@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from clara.container import Container
+from clara.errors import Invalid
 from clara.ingestion.chunks import OVERLAP, SIZE, Strategy, passages_of_document
 from clara.ingestion.documents import read_documents
 from clara.ingestion.journey import Progress, Report, ingest
@@ -22,7 +23,7 @@ SAMPLE = 200
 ENOUGH = 0.99
 
 
-class CorpusNameError(Exception):
+class CorpusNameError(Invalid):
     """A corpus cannot be called so, or is not there. The message says which names are possible."""
 
 

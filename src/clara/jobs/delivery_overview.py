@@ -10,6 +10,7 @@ from clara.adapters.postgres.delivery.overview import DeliveryStatus, PostgresOv
 from clara.adapters.spool.files import stretches
 from clara.adapters.spool.spool import SET_ASIDE, SUFFIX
 from clara.container import Container
+from clara.errors import NotFound
 from clara.web.health import Part
 
 # Turns take a second or two, three at most with what they wait for; whoever waits for ten times that is kept by something.
@@ -25,7 +26,7 @@ SAID = {
 }
 
 
-class UnknownMessageError(Exception):
+class UnknownMessageError(NotFound):
     """No message with this number was set aside. `clara delivery aside` lists them."""
 
 

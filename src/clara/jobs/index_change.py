@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from clara.adapters.postgres.corpus.spaces import LOOKED_AT, PostgresSpaces, Space
 from clara.container import Container
+from clara.errors import Refused
 from clara.ingestion.journey import STEP
 from clara.jobs.corpora import CorpusNameError
 from clara.knowledge.passages import CORPUS
@@ -23,11 +24,11 @@ Progress = Callable[[int, int], None]
 MOST_ROUNDS = 20
 
 
-class BusyIndexError(Exception):
+class BusyIndexError(Refused):
     """Somebody else builds vectors for this corpus, or keeps changing it. Try again when that has ended."""
 
 
-class IncompleteIndexError(Exception):
+class IncompleteIndexError(Refused):
     """A corpus cannot be searched by this model yet: passages have no vector of it. The message says what to do."""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from clara.adapters.postgres.corpus.passages import alone_with
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.container import Container
+from clara.errors import NotFound
 from clara.ingestion.journey import Progress, Report, Scope, ingest
 from clara.knowledge.law.norm import Norm, norm_from_json
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
@@ -30,7 +31,7 @@ class Settled:
         return asdict(self)
 
 
-class UnservedNormError(Exception):
+class UnservedNormError(NotFound):
     """Nothing is served of a norm, so there is nothing to bring into the index. Ingest it first."""
 
 

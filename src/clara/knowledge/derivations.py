@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.errors import Invalid
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Fact
 from clara.language.figures.figure import Figure, FigureKind
@@ -25,7 +26,7 @@ _OPERATORS: Final[Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fra
 }  # fmt: skip
 
 
-class FormulaError(Exception):
+class FormulaError(Invalid):
     """A formula cannot be read or worked out. The message says why."""
 
 

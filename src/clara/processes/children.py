@@ -10,6 +10,8 @@ from time import monotonic, sleep
 
 import structlog
 
+from clara.errors import Unavailable
+
 GRACE_SECONDS = 10.0
 # A child that keeps dying is not restarted for ever: so many starts within the window end the whole.
 MAX_STARTS = 5
@@ -17,7 +19,7 @@ WINDOW_SECONDS = 60.0
 log = structlog.get_logger()
 
 
-class ChildrenFailedError(Exception):
+class ChildrenFailedError(Unavailable):
     """A part of Clara kept ending right after its start. Its last lines above say why."""
 
 

@@ -11,6 +11,7 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, Unsuit
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.container import Container, open_container
 from clara.container.knowledge import laid_over
+from clara.errors import Refused
 from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
 from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoreUnavailableError
@@ -27,18 +28,12 @@ Preparation = Literal["nothing", "schema", "all"]
 ANNOUNCED = 128
 
 
-class OutdatedSchemaError(Exception):
+class OutdatedSchemaError(Refused):
     """The database behind RAG_DB_URL has no tables yet, or old ones. Run `clara migrate`, then `clara ingest`."""
 
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
-
-class OutdatedCorpusError(Exception):
+class OutdatedCorpusError(Refused):
     """The corpus behind RAG_DB_URL is not what data/ says, so figures would be those of another release. Run `clara ingest`."""
-
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
 
 def ensure_corpus(services: Container, say: Say) -> None:

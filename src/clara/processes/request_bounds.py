@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final
 import structlog
 from granian.rsgi import ProtocolClosed
 
+from clara.errors import Refused
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from wsgiref.types import WSGIApplication, WSGIEnvironment
@@ -41,11 +43,11 @@ POOL_BYTES: Final = 16 * 1024 * 1024
 UNFINISHED_PER_ADDRESS: Final = 64
 
 
-class TooLargeError(Exception):
+class TooLargeError(Refused):
     """The body is larger than any that is served."""
 
 
-class CrowdedError(Exception):
+class CrowdedError(Refused):
     """Too much is unfinished: of this address, or of all."""
 
 

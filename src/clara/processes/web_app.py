@@ -1,8 +1,7 @@
 """The web application on its adapters: what it takes in, what its health is asked of, what operators do."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,7 +19,6 @@ from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.postgres.editorial import findings
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
-from clara.adapters.postgres.editorial.findings import UntouchedFactError
 from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
 from clara.adapters.postgres.editorial.review_queue import PostgresReview
 from clara.adapters.postgres.operations.audit import PostgresAudit
@@ -30,20 +28,18 @@ from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
 from clara.channels.ports import Intake
 from clara.container import Container
-from clara.data_files import DataError
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
-from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
 from clara.editorial import review as reviewing
 from clara.editorial.decisions import read_decisions
-from clara.ingestion.ports import StoreUnavailableError as KnowledgeUnavailableError
+from clara.errors import Unavailable
 from clara.jobs.delivery_overview import probe
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
 from clara.processes.schedule import enabled, probe_schedule
 from clara.settings import Settings, resources
-from clara.web.admin import AdminDesk, BadDecisionsError, DecidedFindingError, UnknownFindingError
+from clara.web.admin import AdminDesk
 from clara.web.app import Edge, create_app
 
 DESCRIPTION = "openapi.json"
@@ -85,22 +81,17 @@ class Decisions:
         self._services = services
 
     def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
-        """Let the finding be right, and decide about its facts.
-
-        Raises UnknownFindingError, DecidedFindingError, BadDecisionsError, StoreUnavailableError.
-        """
+        """Let the finding be right, and decide about its facts. Raises NotFound, Refused, Invalid, Unavailable."""
         said: list[str] = []
-        with _in_words_of_the_web():
-            by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
-            verdicts = reviewing.Verdicts(read_decisions(list(decisions), "decisions"))
-            settled = reviewing.accept(self._services, number, verdicts, say=said.append, by=by)
+        by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
+        verdicts = reviewing.Verdicts(read_decisions(list(decisions), "decisions"))
+        settled = reviewing.accept(self._services, number, verdicts, say=said.append, by=by)
         return _told(settled, said)
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        """Let the finding be wrong. Raises UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+        """Let the finding be wrong. Raises NotFound, Refused, Unavailable."""
         said: list[str] = []
-        with _in_words_of_the_web():
-            settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
+        settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
         return _told(settled, said)
 
 
@@ -112,20 +103,6 @@ def _told(settled: findings.Settled, said: Sequence[str]) -> Mapping[str, Any]:
         "undecided": settled.finding.undecided,
         "said": said,
     }
-
-
-@contextmanager
-def _in_words_of_the_web() -> Iterator[None]:
-    try:
-        yield
-    except findings.UnknownFindingError as error:
-        raise UnknownFindingError from error
-    except findings.DecidedFindingError as error:
-        raise DecidedFindingError from error
-    except (DataError, UntouchedFactError) as error:
-        raise BadDecisionsError(str(error)) from error
-    except KnowledgeUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
 
 
 def freshness(services: Container) -> Freshness:
@@ -235,9 +212,9 @@ def _worker(services: Container) -> str:
     return f"{alive} alive"
 
 
-class NothingIngestedError(Exception):
+class NothingIngestedError(Unavailable):
     """The database answers but holds no passage. Run `clara ingest`."""
 
 
-class NoWorkerError(Exception):
+class NoWorkerError(Unavailable):
     """Messages are taken in, but nobody answers them. Start one with `clara worker`, or set CLARA_WORKER=inline."""

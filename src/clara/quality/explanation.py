@@ -12,6 +12,7 @@ from clara.container import Container
 from clara.container.engine import Engine
 from clara.delivery.message import StoredTurn
 from clara.editorial.as_of import answered_again, cited_then, lines_of
+from clara.errors import NotFound
 from clara.jobs.search import Asking, asked, retriever_of
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.passage import Found, Query
@@ -28,7 +29,7 @@ HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", 
 MOST_KINDS = 3
 
 
-class UnknownTurnError(Exception):
+class UnknownTurnError(NotFound):
     """There is no turn with this number, or it was erased. The message says where the numbers are."""
 
 

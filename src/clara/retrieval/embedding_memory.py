@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clara.errors import Unavailable
 from clara.retrieval.ports import Embedder, Role
 
 # Texts looked up, computed and stored together: large enough that the two statements disappear beside the embedding, small
@@ -23,7 +24,7 @@ UNIT_WITHIN = 1e-3
 Vector32 = NDArray[np.float32]
 
 
-class EmbeddingMemoryUnavailableError(Exception):
+class EmbeddingMemoryUnavailableError(Unavailable):
     """The memory of vectors could not be asked or written. Embedding goes on without it."""
 
 

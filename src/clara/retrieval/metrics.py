@@ -10,6 +10,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Protocol
 
+from clara.errors import Unavailable
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 
 # Upper bounds in milliseconds. A keyword search takes 1 ms, embedding a question 30, a search 10, a remote model a second: the
@@ -32,7 +33,7 @@ ERROR = "error"
 TOTAL = "total"
 
 
-class MetricsUnavailableError(Exception):
+class MetricsUnavailableError(Unavailable):
     """The store of the counters could not be asked or written. Nothing was added."""
 
 

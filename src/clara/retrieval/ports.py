@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
+from clara.errors import Unavailable
 from clara.retrieval.passage import Hit, Query
 
 Role = Literal["query", "passage"]
 Vector = Sequence[float]
 
 
-class IndexUnavailableError(Exception):
+class IndexUnavailableError(Unavailable):
     """The search index could not be asked. Nothing is known about what it holds."""
 
 

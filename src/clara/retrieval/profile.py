@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+from clara.errors import Invalid
+
 HYBRID = "hybrid"  # the strategy that the statement follows by itself
 
 
@@ -52,7 +54,7 @@ class Profile:
         return self.links > 0 or self.named > 0
 
 
-class ProfileError(Exception):
+class ProfileError(Invalid):
     """A profile is unknown or has faults. The message names the file, the profile and the remedy."""
 
 

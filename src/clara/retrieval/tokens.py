@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Protocol
 
+from clara.errors import Unavailable
 
-class TokenCounterUnavailableError(Exception):
+
+class TokenCounterUnavailableError(Unavailable):
     """The vocabulary that tokens are counted by did not load. No other unit is taken in its place."""
 
 

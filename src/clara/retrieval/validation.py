@@ -5,6 +5,7 @@ import reprlib
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from clara.errors import Invalid
 from clara.retrieval.passage import Found, Query, Retrieve
 
 # More than the bundled embedder reads of most texts. DevMatrix's 500 would refuse honest questions that tell a situation first.
@@ -39,7 +40,7 @@ _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Mn", "Zl", "Zp", "Zs"})
 _NOT_UNICODE = "is not valid Unicode; re-encode as UTF-8"
 
 
-class InvalidQueryError(ValueError):
+class InvalidQueryError(Invalid, ValueError):
     """The query was refused; `faults` has a sentence for each reason: the field, its value shortened, what is allowed.
 
     The question's text is never quoted, because messages are logged.

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clara.errors import Invalid
+
 Phrase = tuple[str, ...]
 
 FIELDS = frozenset({"courtesies", "stop_words", "expansions", "kinds", "specifics", "logic"})
@@ -19,7 +21,7 @@ _IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 
-class VocabularyError(ValueError):
+class VocabularyError(Invalid, ValueError):
     """A vocabulary cannot be read; the message names the file, the field and the remedy."""
 
 

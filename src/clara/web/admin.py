@@ -12,33 +12,22 @@ from flask import Blueprint, Response, g, jsonify, request
 
 from clara.answering.dialogue.feedback import SPANS, Satisfaction, satisfaction_json
 from clara.delivery.ports import StoreUnavailableError
+from clara.errors import ClaraError, Unavailable
 from clara.knowledge.freshness import Freshness
-from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemoryStatistics
-from clara.retrieval.metrics import Counters, MetricsUnavailableError, summary
+from clara.retrieval.embedding_memory import MemoryStatistics
+from clara.retrieval.metrics import Counters, summary
 from clara.web.auth import NOT_YOURS, Doorman, Role, uncached
 from clara.web.list_query import BadRequestError, Page, asked, listed, one_of, page_of, shown, word, yes
-
-
-class UnknownFindingError(Exception):
-    """There is no finding with this number. GET /admin/review lists them."""
-
-
-class DecidedFindingError(Exception):
-    """The finding was decided already, or is superseded by a later one. GET /admin/review shows how."""
-
-
-class BadDecisionsError(Exception):
-    """What was decided about facts cannot be kept, and nothing was. The message says why, and what to do."""
 
 
 class Reviewing(Protocol):
     """Decides findings. `accept` and `reject` give what was done, as JSON, without a word of a person.
 
-    Each raises UnknownFindingError, DecidedFindingError or StoreUnavailableError.
+    Each raises NotFound, Refused where the finding was decided already, or Unavailable.
     """
 
     def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
-        """Take the change over, and decide about its facts as `decisions` say in JSON. Raises BadDecisionsError too."""
+        """Take the change over, and decide about its facts as `decisions` say in JSON. Raises Invalid too."""
         ...
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
@@ -71,6 +60,8 @@ class AdminDesk:
     reviewing: Reviewing | None = None
 
 
+LARGEST: Final = 2**63 - 1  # number that a row can have
+UNKNOWN_FINDING = "There is no finding with this number. GET /admin/review lists them."
 LEVELS = {"procedure": "procedures", "source": "sources", "fact": "facts"}
 STATES = ("open", "undecided", "accepted", "rejected", "superseded", "all")
 # Days of the gazette that are shown beside its items.
@@ -98,8 +89,8 @@ def reading_routes(routes: Blueprint, desk: AdminDesk) -> None:
     @routes.get("/review/<int:number>")
     def finding(number: int) -> Response | tuple[Response, int]:
         asked()
-        found = desk.finding(number) if number < 2**63 else None
-        return (jsonify(error=UnknownFindingError.__doc__), 404) if found is None else jsonify(shown(found))
+        found = desk.finding(number) if number <= LARGEST else None
+        return (jsonify(error=UNKNOWN_FINDING), 404) if found is None else jsonify(shown(found))
 
     @routes.get("/boe")
     def gazette() -> Response:
@@ -152,7 +143,6 @@ def _totals(freshness: Freshness) -> dict[str, int]:
 
 
 LONGEST_REASON: Final = 1_000
-LARGEST: Final = 2**63 - 1  # number that a row can have
 # Of an item of the gazette: BOE-A-2026-1. Whatever else is asked for is unknown, and in no log.
 ITEM: Final = re.compile(r"BOE-[A-Z]-[0-9]{4}-[0-9]{1,6}")
 NOBODY_DECIDES = "Findings cannot be decided here. Use `clara review accept` or `clara review reject`."
@@ -199,18 +189,12 @@ def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
     if desk.reviewing is None:
         return jsonify(error=NOBODY_DECIDES), 501
     if number > LARGEST:
-        return jsonify(error=UnknownFindingError.__doc__), 404
+        return jsonify(error=UNKNOWN_FINDING), 404
     record(desk, "asked")
     outcome = "failed"
     try:
         done = _decided(desk.reviewing, number, act, decision)
         outcome = "done"
-    except UnknownFindingError:
-        return jsonify(error=UnknownFindingError.__doc__), 404
-    except DecidedFindingError:
-        return jsonify(error=DecidedFindingError.__doc__), 409
-    except BadDecisionsError as error:
-        return jsonify(error=str(error)), 400
     finally:
         with suppress(StoreUnavailableError):  # that it was asked for stands there
             record(desk, outcome)
@@ -276,16 +260,12 @@ def admin_routes(doorman: Doorman, desk: AdminDesk) -> Blueprint:
             return jsonify(error=NOT_YOURS), 403
         return None
 
-    @routes.errorhandler(BadRequestError)
-    def refuse(error: BadRequestError) -> tuple[Response, int]:
-        return jsonify(error=str(error)), 400
-
-    @routes.errorhandler(StoreUnavailableError)
-    @routes.errorhandler(MetricsUnavailableError)
-    @routes.errorhandler(EmbeddingMemoryUnavailableError)
-    def away(error: Exception) -> tuple[Response, int]:
+    @routes.errorhandler(ClaraError)
+    def refuse(error: ClaraError) -> tuple[Response, int]:
+        if not isinstance(error, Unavailable):
+            return jsonify(error=str(error)), error.http_status
         log.warning("figures could not be read", error=type(error).__name__)
-        return jsonify(error=UNREADABLE), 503
+        return jsonify(error=UNREADABLE), error.http_status
 
     _figures(routes, desk)
     reading_routes(routes, desk)

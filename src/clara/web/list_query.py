@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from flask import Response, jsonify, request
 
+from clara.errors import Invalid
+
 DEFAULT_LIMIT: Final = 50
 MOST: Final = 500
 # A number of a row has at most these digits; what is longer is none.
@@ -17,7 +19,7 @@ YES: Final = ("", "1", "true", "yes")
 NO: Final = ("0", "false", "no")
 
 
-class BadRequestError(Exception):
+class BadRequestError(Invalid):
     """The request cannot be meant. The message names the parameter and what it may be; it goes to whoever asked, with 400."""
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from clara.errors import Invalid
+
 # The answer type whose answers are one of a few words, such as yes and no, and are judged by accuracy.
 LABEL: Final = "label"
 
 
-class BenchDataError(Exception):
+class BenchDataError(Invalid):
     """A data set cannot be used. The message names each place, what is wrong there, and the remedy, one a line."""
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from dotenv import dotenv_values
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
+from clara.errors import Invalid
 from clara.settings import environment_of
 
 # Where the numbers of questions and documents are not limited.
@@ -22,7 +23,7 @@ EXTRACTIVE: Final = "extractive"
 GEMINI: Final = "gemini-"
 
 
-class PlanError(Exception):
+class PlanError(Invalid):
     """The configuration has faults. The message names every one, a line each, with the remedy."""
 
 

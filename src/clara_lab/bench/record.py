@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Final
 
+from clara.errors import Invalid
 from clara_lab.bench.dataset import BenchQuestion
 
 
-class IncomparableRunsError(Exception):
+class IncomparableRunsError(Invalid):
     """Two runs have nothing in common that could be compared. The message says what differs and what to do."""
 
 
-class ResumeError(Exception):
+class ResumeError(Invalid):
     """A run cannot be taken up again. The message says why and what to do."""
 
 
@@ -66,7 +67,7 @@ class RunRecord:
 FORMAT: Final = 1
 
 
-class RunUnreadableError(Exception):
+class RunUnreadableError(Invalid):
     """A file is no run of the bench. The message says why and what to do."""
 
 

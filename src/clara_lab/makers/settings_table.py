@@ -10,6 +10,7 @@ import click
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from clara.errors import Invalid
 from clara.settings import NEEDED_BY, Settings, resources
 
 BEGIN: Final = "<!-- settings: made by `python -m clara_lab.makers.settings_table --write` -->"
@@ -20,7 +21,7 @@ FOUND: Final = 1
 BOUNDS: Final = {"ge": " from {}", "gt": " above {}", "le": " to {}", "max_length": " of up to {} characters"}
 
 
-class MissingMarkersError(Exception):
+class MissingMarkersError(Invalid):
     """A document lacks the lines between which the table of settings stands. Put them back."""
 
 

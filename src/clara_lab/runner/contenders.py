@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import clara
 import clara_lab
+from clara.errors import NotFound
 from clara.settings import environment_of
 from clara_lab.bench.peers import HYBRID, VECTOR, PeerOutcome, PeerSetting, Timed
 from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
@@ -28,7 +29,7 @@ _SHAPING: Final = (
 )
 
 
-class UnknownPeerError(Exception):
+class UnknownPeerError(NotFound):
     """No contender has that name. The message lists those there are."""
 
 

@@ -5,13 +5,14 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 from clara.adapters.http.deadline import Resolve, resolved
+from clara.errors import Refused
 
 Address = IPv4Address | IPv6Address
 # Addresses of IPv4 that are reached through translators between the two (RFC 6052, RFC 8215).
 TRANSLATED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 
 
-class AddressRefusedError(Exception):
+class AddressRefusedError(Refused):
     """A name leads to an address that is not public: somebody would have us ask inside our own network."""
 
 

@@ -6,13 +6,14 @@ import httpx
 
 from clara import __version__
 from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.errors import Unavailable
 
 # Less than the 15 seconds that a transaction around it may wait.
 POST_SECONDS: Final = 8.0
 MAX_ANSWER_BYTES: Final = 100_000
 
 
-class AlertNotTakenError(Exception):
+class AlertNotTakenError(Unavailable):
     """The webhook did not take the alerts, so they count as not told and are posted again by the next run."""
 
 

@@ -13,11 +13,13 @@ from time import perf_counter
 import httpcore
 import httpx
 
+from clara.errors import Refused
+
 # What is taken of a server that compresses without being asked.
 PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})
 
 
-class AnswerTooLargeError(httpx.TransportError):
+class AnswerTooLargeError(Refused, httpx.TransportError):
     """The answer is larger than the caller takes."""
 
 

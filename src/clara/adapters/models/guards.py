@@ -8,6 +8,7 @@ from time import monotonic, perf_counter, sleep
 from typing import Final, Protocol, TypeVar
 
 from clara.delivery.ports import StoreUnavailableError
+from clara.errors import Unavailable
 
 # People who wait out a whole deadline before it is known that there is no answer: goal 12 allows five.
 FAILURES: Final = 5
@@ -44,7 +45,7 @@ class Outcome(StrEnum):
     """Not asked: the day's allowance is used up, or could not be counted."""
 
 
-class ProviderUnavailableError(Exception):
+class ProviderUnavailableError(Unavailable):
     """A provider gave no usable answer. The message is a short reason without a word of what was asked.
 
     `retry_seconds` is how long the provider asks to wait before another try, None when it does not say.

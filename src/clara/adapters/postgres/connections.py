@@ -12,6 +12,8 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
+from clara.errors import Unavailable
+
 MINIMUM_SERVER: Final = 160_000
 MINIMUM_PGVECTOR: Final = (0, 8)
 # HNSW gives at most ef_search candidates, so it must exceed the pool of 50 that the hybrid statement takes from each leg.
@@ -31,11 +33,11 @@ VANISHED_SERVER: Final = {
 }
 
 
-class DatabaseUnavailableError(Exception):
+class DatabaseUnavailableError(Unavailable):
     """PostgreSQL could not be reached, or left during the call. Nothing is known about what it holds."""
 
 
-class UnsuitableServerError(Exception):
+class UnsuitableServerError(Unavailable):
     """The server behind RAG_DB_URL lacks something. The message says what to do."""
 
 

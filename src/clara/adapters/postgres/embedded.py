@@ -25,6 +25,8 @@ from urllib.parse import quote
 
 import psycopg
 
+from clara.errors import Unavailable
+
 # A UNIX socket address holds 107 bytes on Linux and 103 on macOS; the file name takes 14 of them.
 MAX_SOCKET_FOLDER = 88
 # After a kill -9 the dying postmaster can hold its lock file for some seconds.
@@ -38,7 +40,7 @@ SERVER_OPTIONS = {
 }
 
 
-class EmbeddedServerError(Exception):
+class EmbeddedServerError(Unavailable):
     """The embedded PostgreSQL did not start. The message says what to do."""
 
 

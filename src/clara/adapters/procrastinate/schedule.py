@@ -35,6 +35,7 @@ from clara.adapters.procrastinate.engine import (
 )
 from clara.adapters.procrastinate.fenced_jobs import FencedJobs
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
+from clara.errors import Unavailable
 
 TASK: Final = "run_scheduled"
 QUEUE: Final = "operations"
@@ -54,7 +55,7 @@ values (-nextval(pg_get_serial_sequence('procrastinate_workers', 'id'))) returni
 log = structlog.get_logger()
 
 
-class InterruptedRunError(Exception):
+class InterruptedRunError(Unavailable):
     """The worker stops, so the job was ended. Nothing has to be done: the next worker begins it again."""
 
 

@@ -25,6 +25,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from clara.channels.twilio.codes import FORBIDDEN, TOO_MANY_REQUESTS, UNAUTHORIZED
+from clara.errors import Refused, Unavailable
 
 # A lost SYN is repeated after 1 s and again after 2 s: a little more than both.
 CONNECT_SECONDS: Final = 3.05
@@ -45,7 +46,7 @@ REFUSED: Final = range(400, 500)
 CLEAR: Final = frozenset({UNAUTHORIZED, FORBIDDEN, TOO_MANY_REQUESTS})
 
 
-class NotWrittenError(Exception):
+class NotWrittenError(Unavailable):
     """Nothing of the request was written: it cannot have been taken. `wait` is in seconds, None where nothing is known."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
@@ -53,11 +54,11 @@ class NotWrittenError(Exception):
         self.wait = wait
 
 
-class BrokenExchangeError(Exception):
+class BrokenExchangeError(Unavailable):
     """The request was written and no answer came that tells whether it was taken."""
 
 
-class RefusedError(Exception):
+class RefusedError(Refused):
     """Twilio answered that it did not take the request. `code` is Twilio's own, `wait` what it asks for, in seconds."""
 
     def __init__(self, status: int, code: str | None, wait: float | None) -> None:
@@ -67,7 +68,7 @@ class RefusedError(Exception):
         self.wait = wait
 
 
-class _NotTimelyError(Exception):
+class _NotTimelyError(Refused):
     """The request may no longer be written."""
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
+from clara.errors import Invalid, NotFound, Unavailable
 
-class GazetteFormatError(Exception):
+
+class GazetteFormatError(Invalid):
     """The gazette answered with something that cannot be read whole; nothing of it was used. The message names the place."""
 
     def __init__(self, place: str, fault: str) -> None:
@@ -15,11 +17,11 @@ class GazetteFormatError(Exception):
         self.fault = fault
 
 
-class GazetteUnavailableError(Exception):
+class GazetteUnavailableError(Unavailable):
     """The gazette could not be reached, or did not serve. Nothing is known about what it published: ask again later."""
 
 
-class NoIssueError(Exception):
+class NoIssueError(NotFound):
     """The gazette says that there is nothing under this day or id. Of the present day it may still come."""
 
 

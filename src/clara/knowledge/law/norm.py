@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final
 
+from clara.errors import Invalid
+
 PREAMBLE: Final = "preambulo"
 
 
-class UnreadableNormError(Exception):
+class UnreadableNormError(Invalid):
     """A text is no norm that can be read. The message says where, and what is expected there."""
 
 

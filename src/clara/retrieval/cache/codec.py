@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
+from clara.errors import Invalid
 from clara.retrieval.passage import Found, Hit, Passage, Status
 
 
-class UnreadableResultError(Exception):
+class UnreadableResultError(Invalid):
     """The bytes hold no result of this version of the program. Retrieve again instead."""
 
 

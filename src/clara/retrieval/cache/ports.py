@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Protocol
 
+from clara.errors import Unavailable
+
 
 class Event(StrEnum):
     """What happened to one question, or on its way."""
@@ -16,7 +18,7 @@ class Event(StrEnum):
     DAMAGED = "damaged"
 
 
-class CacheUnavailableError(Exception):
+class CacheUnavailableError(Unavailable):
     """The cache could not be asked. Whoever asked it computes the value instead: no answer is lost."""
 
 

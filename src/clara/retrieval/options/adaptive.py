@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
+from clara.errors import Invalid
 from clara.retrieval.options.corrective import Stop
 from clara.retrieval.options.self_rag import should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve
@@ -40,7 +41,7 @@ class Recommendation:
     reason: str
 
 
-class UnknownPolicyError(ValueError):
+class UnknownPolicyError(Invalid, ValueError):
     """A strategy that was asked for does not exist, or one that is needed was not given; the message names it."""
 
 

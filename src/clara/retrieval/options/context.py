@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from xml.sax.saxutils import escape, quoteattr
 
+from clara.errors import Invalid
 from clara.language.sentences import ABBREVIATIONS, sentence_ends
 from clara.retrieval.passage import Hit, Passage
 from clara.retrieval.quotation import fence, one_line, unmarked, visible
@@ -169,7 +170,7 @@ LEAST, MOST = 100, 200_000
 QUESTION_SHARE = 4
 
 
-class ContextBudgetError(ValueError):
+class ContextBudgetError(Invalid, ValueError):
     """The budget is outside its range, or too small for the page without any passage. The message says which to raise."""
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
+from clara.errors import Invalid
 from clara.retrieval.passage import Gather, Gathered, Hit, Query, Search
 
 
-class MissingThresholdError(ValueError):
+class MissingThresholdError(Invalid, ValueError):
     """A collection has no threshold, and without one nothing could be refused; the message says which."""
 
     def __init__(self, name: str) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
+from clara.errors import Unavailable
 from clara.retrieval.passage import Found, Hit, Query, Status
 from clara.retrieval.vocabulary import Vocabulary, words
 
@@ -19,7 +20,7 @@ LONGEST_SENTENCE = 300
 _SENTENCE = re.compile(r"(?<=[.!?؟])\s|(?<=[。！？])|\n")
 
 
-class QueryWriterUnavailableError(Exception):
+class QueryWriterUnavailableError(Unavailable):
     """The writer of queries could not be asked, or gave nothing usable; the message says why, without the question."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Protocol
 
+from clara.errors import Unavailable
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 
 STAGE = "rerank"
@@ -13,7 +14,7 @@ STAGE = "rerank"
 MOST_CANDIDATES = 100
 
 
-class RerankerUnavailableError(Exception):
+class RerankerUnavailableError(Unavailable):
     """The reranker gave no usable scores. The message is a short reason without a word of the question or a passage."""
 
 

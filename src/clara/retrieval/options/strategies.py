@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from clara.errors import Invalid
 from clara.retrieval.options.boosts import Boosts, boosted
 from clara.retrieval.options.mmr import diversified
 from clara.retrieval.passage import Hit, Query, Search
@@ -20,7 +21,7 @@ MMR_FACTOR, MMR_POOL = 3, 50
 RRF_CONSTANT = 60
 
 
-class UnknownStrategyError(ValueError):
+class UnknownStrategyError(Invalid, ValueError):
     """No strategy has this name; the message lists those there are."""
 
     def __init__(self, name: str) -> None:

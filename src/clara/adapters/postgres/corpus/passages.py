@@ -15,6 +15,7 @@ from clara.adapters.postgres.corpus.spaces import ensure_space, index_space, loc
 from clara.adapters.postgres.editorial.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.sql import statement
+from clara.errors import NotFound, Refused
 from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
 from clara.retrieval.profile import Profile
 
@@ -32,7 +33,7 @@ PREPARE: Final = text(
 NOT_AVAILABLE: Final = "55P03"
 
 
-class BusyDocumentError(Exception):
+class BusyDocumentError(Refused):
     """Somebody else has been ingesting this document for half an hour. Look whether that process is alive; then try again."""
 
 
@@ -68,7 +69,7 @@ def _outages() -> Iterator[None]:
         raise StoreUnavailableError(str(error)) from error
 
 
-class UnknownCorpusError(Exception):
+class UnknownCorpusError(NotFound):
     """There is no corpus of that name. The message says where the names are."""
 
 

@@ -13,6 +13,7 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, transl
 from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.schema import vector_spaces
 from clara.adapters.postgres.sql import statement
+from clara.errors import Refused
 from clara.ingestion.ports import StoreUnavailableError
 from clara.retrieval.embedders import is_blank
 from clara.retrieval.ports import Vector
@@ -25,7 +26,7 @@ INDEXING: Final = 5_305_004
 LOOKED_AT: Final = 10_000
 
 
-class NameTakenError(Exception):
+class NameTakenError(Refused):
     """The number of the corpus's vector space is that of another corpus, by rare chance. Give the corpus another name."""
 
     def __init__(self, corpus: str, other: str) -> None:

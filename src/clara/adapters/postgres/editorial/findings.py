@@ -17,10 +17,11 @@ from clara.adapters.postgres.sql import statement
 from clara.editorial.decisions import Holds
 from clara.editorial.drift import Finding
 from clara.editorial.radius import Touched
+from clara.errors import Invalid, NotFound, Refused
 from clara.language.figures.figure import as_json
 
 
-class UntouchedFactError(Exception):
+class UntouchedFactError(Invalid):
     """The finding does not touch that fact. `clara review show N` names those that it touches."""
 
     def __init__(self, number: int, fact_id: str) -> None:
@@ -85,14 +86,14 @@ Differences = Sequence[tuple[Finding, Sequence[Touched]]]
 RECENT_DAYS: Final = 30
 
 
-class UnknownFindingError(Exception):
+class UnknownFindingError(NotFound):
     """There is no finding of that number. `clara review list` names those that wait."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"there is no finding {number}; `clara review list` names those that wait")
 
 
-class DecidedFindingError(Exception):
+class DecidedFindingError(Refused):
     """The finding was decided already. `clara review list` names those that wait."""
 
     def __init__(self, finding: "KeptFinding") -> None:

@@ -15,6 +15,7 @@ from clara.adapters.postgres.editorial.evidence import RECORDING, outages, recor
 from clara.adapters.postgres.editorial.schema import publications, served
 from clara.adapters.postgres.schema import corpora
 from clara.adapters.postgres.sql import statement
+from clara.errors import NotFound, Refused
 from clara.retrieval.corpus_alias import version_name
 
 # Any constant: one process publishes at a time.
@@ -24,18 +25,12 @@ COPYING: Final = 5_305_006
 KEPT: Final = 3
 
 
-class ServedChangedError(Exception):
+class ServedChangedError(Refused):
     """What is served was changed by somebody else meanwhile. Nothing was switched; run the command again."""
 
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
-
-class NothingToUndoError(Exception):
+class NothingToUndoError(NotFound):
     """No earlier version is kept, so there is nothing to go back to; `clara publish --list` shows what there is."""
-
-    def __init__(self) -> None:
-        super().__init__(self.__doc__)
 
 
 @dataclass(frozen=True, slots=True)
