@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from unit_builders import Catalogued
 
-from clara.answering.detection import LanguageDetector
 from clara.answering.journey import Tools
-from clara.answering.texts import Texts, read_texts
+from clara.answering.texts import LANGUAGES, Texts, read_texts
 from clara.container import Container, read_calibration
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
 from clara.knowledge.passages import passages_of
 from clara.knowledge.question_analysis import understanding
 from clara.knowledge.retriever_wrappers import dated, located
+from clara.language.detection import LanguageDetector
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
@@ -83,7 +83,7 @@ def detector(data: Path, texts: Texts) -> LanguageDetector:
     """The real language detector, without what is known of names and phrases."""
     model = read_classifier(data / "language" / "model.npz")
     telling = {language: spoken.words for language, spoken in texts.by_language.items()}
-    return LanguageDetector(model.shares, model.about["answered_in"], phrases=telling)
+    return LanguageDetector(LANGUAGES, model.shares, model.about["answered_in"], phrases=telling)
 
 
 @pytest.fixture(scope="session")

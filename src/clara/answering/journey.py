@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
-from clara.answering.detection import DEFAULT, LanguageDetector
 from clara.answering.dialogue.clarification import Clarifying
 from clara.answering.dialogue.correction import set_apart
 from clara.answering.dialogue.feedback import Feedback
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.privacy.identity_data import holds_numbers
 from clara.answering.privacy.rights import Known, Rights, asks_to_forget
 from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.answering.safety.guard import Guard
@@ -26,6 +24,8 @@ from clara.answering.writing.extractive import choose as chosen
 from clara.answering.writing.frame import Writer
 from clara.errors import ClaraError
 from clara.knowledge.places import STATE, Places
+from clara.language.detection import DEFAULT, LanguageDetector
+from clara.language.identity_data import holds_numbers
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.validation import MAX_CHARACTERS

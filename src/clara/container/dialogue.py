@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from clara.answering.detection import LanguageDetector
 from clara.answering.dialogue.choices import Choosing
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.contacts import Reaching
@@ -10,16 +9,18 @@ from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.follow_ups import Following, Topics
 from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing
-from clara.answering.texts import Texts
+from clara.answering.texts import LANGUAGES, Texts
 from clara.answering.writing.frame import Framing
 from clara.container.knowledge import Knowledge
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
 from clara.knowledge.questions import OUTSIDE
-from clara.knowledge.words import every
+from clara.language.detection import LanguageDetector
+from clara.language.phrases import every
+from clara.language.tokens import words
 from clara.retrieval.classifier import TextClassifier
 from clara.retrieval.passage import Query
-from clara.retrieval.vocabulary import read_vocabulary, words
+from clara.retrieval.vocabulary import read_vocabulary
 from clara.settings import resources
 
 
@@ -73,7 +74,7 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
         ]
         for language, book in books.items()
     }
-    return LanguageDetector(model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
+    return LanguageDetector(LANGUAGES, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
 
 
 def _topics(knowledge: Knowledge) -> Topics:

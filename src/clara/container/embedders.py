@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from clara.answering.privacy.identity_data import masked
+from clara.language.identity_data import masked
 from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from clara.answering.detection import LanguageDetector
 from clara.answering.ports import TextModel
 from clara.answering.safety.sensitive import read_sensitive
 from clara.answering.verification.anchors import Anchors
@@ -11,6 +10,7 @@ from clara.answering.writing.gates import Gates
 from clara.answering.writing.grounded import GroundedWriter, Grounding
 from clara.answering.writing.prompt import read_prompts
 from clara.answering.writing.reviewer import Reviewer
+from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.settings import resources

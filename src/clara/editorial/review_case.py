@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, KeptTouch
-from clara.answering.privacy.identity_data import holds_numbers
 from clara.container import Container
 from clara.data_files import DataError, Fault, read_schema
 from clara.editorial.decisions import Corrected, Decision, Holds, untouched
@@ -22,6 +21,7 @@ from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
 from clara.language.figures.figure import Figure, as_json, figure_from
 from clara.language.figures.spanish import figures_in
+from clara.language.identity_data import holds_numbers
 from clara.settings import resources
 
 

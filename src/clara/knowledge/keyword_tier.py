@@ -8,11 +8,11 @@ from functools import lru_cache
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Procedure
 from clara.knowledge.retriever_wrappers import has_begun, has_ended, holds_on
-from clara.knowledge.words import Phrases, every
+from clara.language.phrases import Phrases, every
+from clara.language.tokens import words
 from clara.retrieval.calibration import Judge
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
-from clara.retrieval.vocabulary import words
 
 DIRECTORY = "directory_fallback"
 
@@ -56,12 +56,12 @@ class NamedProcedures:
     def resembled(self, text: str) -> frozenset[str]:
         """Give the procedures of which a lookalike stands in the text, and no name."""
         asked = words(text)
-        return frozenset(procedure for _, _, procedure in self._lookalikes.find(asked)) - self._named(asked).keys()
+        return frozenset(procedure for _, _, procedure in self._lookalikes.longest_first(asked)) - self._named(asked).keys()
 
     def _named(self, asked: Sequence[str]) -> dict[str, int]:
-        lookalikes = self._lookalikes.find(asked)
+        lookalikes = self._lookalikes.longest_first(asked)
         named: Counter[str] = Counter()
-        for start, end, procedure in set(self._names.find(asked)):
+        for start, end, procedure in set(self._names.longest_first(asked)):
             if not any(
                 other == procedure and begin < end and start < stop and not (start <= begin and stop <= end)
                 for begin, stop, other in lookalikes

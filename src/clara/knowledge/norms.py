@@ -9,9 +9,9 @@ from typing import Final
 
 from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.words import Phrases
 from clara.language.figures.spanish import MONTHS
-from clara.retrieval.vocabulary import words
+from clara.language.phrases import Phrases
+from clara.language.tokens import words
 
 FILE: Final = "norms.json"
 # "Real Decreto-ley 7/2026, de 20 de marzo"; the longer ranks first, because "Real Decreto" begins three of them.
@@ -114,7 +114,7 @@ class NormNames:
             found.append((start, norm))
             rest = rest[:start] + " " * (end - start) + rest[end:]
         spoken = words(rest)
-        named = [norm for _, _, norm in self._phrases.find(spoken)]
+        named = [norm for _, _, norm in self._phrases.longest_first(spoken)]
         return tuple(dict.fromkeys([norm for _, norm in sorted(found)] + named))
 
     def _by_rank(self, text: str) -> Iterator[tuple[int, int, str]]:

@@ -1,7 +1,6 @@
 """Places of Spain: recognising where a person writes from, and which facts hold there."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from clara.data_files import DataError, Fault, read_document, read_schema
-from clara.knowledge.words import Phrases
-from clara.retrieval.vocabulary import words
+from clara.language.phrases import Phrases
+from clara.language.tokens import Token, located, words
 
 STATE = "ES"
 
@@ -77,8 +76,6 @@ _IN = frozenset(words("en in au em în в у في"))
 # Arabic writes "in", "to", "and" as a letter of the word; Slavic names change their ending with the case.
 _ARABIC_PREFIX = re.compile(r"^(?:و?[بل]|و)(?=\w{3})")
 _CYRILLIC_ENDING = re.compile(r"(?<=\w{4})(?:ою|ею|єю|ои|еи|ом|ем|е|і|у|а|ы|и|ю)$")
-# Cut as `words` cuts, which see; here the capitals stay.
-_WRITTEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 _SENTENCE_BEGINS = re.compile(r"(?:^|[.!?…¿¡])\s*$")
 
 
@@ -110,15 +107,15 @@ class Places:
 
     def _named(self, text: str) -> dict[int, list[Place]]:
         """Give the places named, by the word with which the name begins."""
-        written = list(_WRITTEN.finditer(_without_accents(text)))
-        asked = [self._bare(word[0].casefold()) for word in written]
-        abroad = {start for start, _, _ in self._behind.find(asked)}
+        written = located(text)
+        asked = [self._bare(word.text) for word in written]
+        abroad = {start for start, _, _ in self._behind.longest_first(asked)}
         found: dict[int, list[Place]] = {}
-        for start, end, code in self._names.find(asked):
+        for start, end, code in self._names.longest_first(asked):
             place = self.by_code.get(code)
             if place is None or place.level is Level.STATE or self._elsewhere(asked, start, end, abroad):
                 continue
-            if not place.ambiguous or _announced(asked, written, start, end):
+            if not place.ambiguous or _announced(text, asked, written, start, end):
                 found.setdefault(start, []).append(place)
         return found
 
@@ -147,27 +144,21 @@ class Places:
         return next((form for form in bare if form in self._known), word)
 
 
-def _announced(asked: Sequence[str], written: Sequence[re.Match[str]], start: int, end: int) -> bool:
+def _announced(text: str, asked: Sequence[str], written: Sequence[Token], start: int, end: int) -> bool:
     """Whether something shows that a place is meant by the words from `start` to `end`."""
     if end - start == len(asked) or (start > 0 and asked[start - 1] in _CUES):
         return True
     if end < len(asked) and asked[end] in _CUES_BEHIND:
         return True
-    prefixed = asked[start] != written[start][0] and written[start][0][0] in "بل"
-    return prefixed or _capitals(written[start], written[end - 1])
+    prefixed = asked[start] != written[start].text and written[start].text[0] in "بل"
+    return prefixed or _capitals(text, written[start], written[end - 1])
 
 
-def _capitals(first: re.Match[str], last: re.Match[str]) -> bool:
+def _capitals(text: str, first: Token, last: Token) -> bool:
     """Whether a name has its capitals for being a name: not for beginning a sentence, nor in a shouted message."""
-    text = first.string
-    if text.isupper() or not (first[0][0].isupper() and last[0][0].isupper()):
+    if text.isupper() or not (text[first.start].isupper() and text[last.start].isupper()):
         return False
-    return not _SENTENCE_BEGINS.search(text[: first.start()]) or not text[last.end() :].lstrip()[:1].isalnum()
-
-
-def _without_accents(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
+    return not _SENTENCE_BEGINS.search(text[: first.start]) or not text[last.end :].lstrip()[:1].isalnum()
 
 
 def read_places(folder: Path) -> Places:

@@ -9,7 +9,7 @@ from clara.knowledge.passages import only_earlier
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind
 from clara.language.figures.figure import Figure, as_json, figure_from
 from clara.language.figures.spanish import figures_in
-from clara.retrieval.vocabulary import words
+from clara.language.tokens import words
 
 Document = dict[str, Any]
 

@@ -1,77 +1,95 @@
-"""Cutting a folded text into words, signs and digits, and finding phrases among them."""
+"""The one matcher of phrases: which known ones stand in a text as whole words."""
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Generic, Self, TypeVar
 
-from clara.language.fold import fold
+from clara.language.tokens import cut, words
 
 Value = TypeVar("Value")
-
-# Ideographs stand alone; an apostrophe belongs to a Cyrillic word and ends any other; digits keep their separators.
-_TOKEN = re.compile(
-    r"(?P<digits>\d{1,3}(?: \d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,']\d+)*)"
-    r"|[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]+(?:'[а-яґєі][^\W\d_]*)*|\n|[^\w\s]|_|\w"
-)
-_ARABIC_AND = "و"
+Phrase = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word, a sign or digits of a folded text, and where it stands there."""
-
-    text: str
-    start: int
-    end: int
-    digits: bool = False
-
-
-def tokens_of(text: str) -> list[Token]:
-    """Cut a folded text. The Arabic "and", written as the beginning of the next word, becomes a word of its own."""
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        word, start = match[0], match.start()
-        if word[0] == _ARABIC_AND and len(word) > 1:
-            tokens.append(Token(_ARABIC_AND, start, start + 1))
-            word, start = word[1:], start + 1
-        tokens.append(Token(word, start, match.end(), match["digits"] is not None))
-    return tokens
-
-
-def cut(text: str) -> list[Token]:
-    """Fold and cut a text."""
-    return tokens_of(fold(text).text)
+def signs(text: str) -> list[str]:
+    """Cut a text into words, numbers and signs, which all belong to a phrase."""
+    return [token.text for token in cut(text)]
 
 
 class Phrases(Generic[Value]):
-    """Finds which known phrase begins at a token; the longest counts."""
+    """Phrases, each with what it stands for; `longest` is the number of words of the longest one."""
 
-    def __init__(self, entries: Iterable[tuple[str, Value]]) -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], Value]]] = {}
+    def __init__(self, entries: Iterable[tuple[str, Value]], cut_into: Callable[[str], Sequence[str]] = words) -> None:
+        """Take phrases with their values; one given twice has the values of both, and what has no word is left out."""
+        gathered: dict[Phrase, dict[Value, None]] = {}
         for phrase, value in entries:
-            if key := tuple(token.text for token in tokens_of(fold(phrase).text)):
-                self._by_first.setdefault(key[0], []).append((key, value))
-        for known in self._by_first.values():
-            known.sort(key=lambda entry: -len(entry[0]))
+            if key := tuple(cut_into(phrase)):
+                gathered.setdefault(key, {})[value] = None
+        self._take({key: tuple(values) for key, values in gathered.items()})
 
-    def at(self, tokens: Sequence[Token], start: int) -> tuple[Value, int] | None:
-        """Give what begins at this token and the token after its end, or None."""
-        if start >= len(tokens):
-            return None
-        for key, value in self._by_first.get(tokens[start].text, ()):
-            end = start + len(key)
-            if end <= len(tokens) and all(tokens[start + place].text == word for place, word in enumerate(key)):
-                return value, end
-        return None
+    @classmethod
+    def of(cls, entries: Mapping[Phrase, tuple[Value, ...]]) -> Self:
+        """Give the matcher of phrases that are cut already."""
+        made = cls(())
+        made._take(entries)
+        return made
 
-    def every(self, tokens: Sequence[Token]) -> list[tuple[int, int, Value]]:
-        """Give (start, end, value) of all phrases, left to right, without overlaps."""
-        found: list[tuple[int, int, Value]] = []
-        place = 0
-        while place < len(tokens):
-            match = self.at(tokens, place)
+    def _take(self, entries: Mapping[Phrase, tuple[Value, ...]]) -> None:
+        self.entries = entries
+        self.longest = max(map(len, entries), default=0)
+        lengths: dict[str, set[int]] = {}
+        for key in entries:
+            lengths.setdefault(key[0], set()).add(len(key))
+        self._lengths = {first: sorted(held, reverse=True) for first, held in lengths.items()}
+
+    def __contains__(self, phrase: Sequence[str]) -> bool:
+        return tuple(phrase) in self.entries
+
+    def all_at(self, said: Sequence[str], start: int) -> Iterator[tuple[int, tuple[Value, ...]]]:
+        """Give (end, values) of each phrase that begins at a word, the longest first."""
+        for size in self._lengths.get(said[start], ()) if start < len(said) else ():
+            end = start + size
+            if end <= len(said) and (values := self.entries.get(tuple(said[start:end]))) is not None:
+                yield end, values
+
+    def at(self, said: Sequence[str], start: int) -> tuple[int, tuple[Value, ...]] | None:
+        """Give (end, values) of the longest phrase that begins at a word, or None."""
+        return next(self.all_at(said, start), None)
+
+    def one_at(self, said: Sequence[str], start: int) -> tuple[Value, int] | None:
+        """Give the first value of the longest phrase that begins at a word, and its end."""
+        found = self.at(said, start)
+        return None if found is None else (found[1][0], found[0])
+
+    def found(self, said: Sequence[str]) -> list[tuple[int, int, tuple[Value, ...]]]:
+        """Give (start, end, values) of the phrases, left to right without overlaps; the longest at each word counts."""
+        matches: list[tuple[int, int, tuple[Value, ...]]] = []
+        start = 0
+        while start < len(said):
+            match = self.at(said, start)
             if match is not None:
-                found.append((place, match[1], match[0]))
-            place = match[1] if match is not None else place + 1
-        return found
+                matches.append((start, *match))
+            start = match[0] if match is not None else start + 1
+        return matches
+
+    def spans(self, said: Sequence[str]) -> list[tuple[int, int]]:
+        """Give (start, end) of what is found, left to right."""
+        return [(start, end) for start, end, _ in self.found(said)]
+
+    def meanings(self, said: Sequence[str]) -> list[Value]:
+        """Give what the phrases found stand for, each once, in the order of the text."""
+        return list(dict.fromkeys(value for _, _, values in self.found(said) for value in values))
+
+    def longest_first(self, said: Sequence[str]) -> list[tuple[int, int, Value]]:
+        """Give (start, end, value) in the order of the text; of phrases that overlap the longest of all counts."""
+        everywhere = [(start, *match) for start in range(len(said)) for match in self.all_at(said, start)]
+        taken: set[int] = set()
+        kept: list[tuple[int, int, Value]] = []
+        for start, end, values in sorted(everywhere, key=lambda match: (match[0] - match[1], match[0])):
+            if taken.isdisjoint(range(start, end)):
+                taken.update(range(start, end))
+                kept += [(start, end, value) for value in values]
+        return sorted(kept, key=lambda match: match[0])
+
+
+def every(phrases: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the phrases of all languages."""
+    return [phrase for entries in phrases.values() for phrase in entries]

@@ -11,7 +11,6 @@ from typing import Any, Final
 from clara.adapters.models.scripted import Manner, ObedientWriter, ScriptedWriter
 from clara.answering.journey import MAX_QUESTION, MAX_REPLY
 from clara.answering.message import Act, Reply, ReplyStatus
-from clara.answering.privacy.identity_data import masked
 from clara.answering.privacy.rights import asks_to_forget
 from clara.answering.safety.danger import Kind
 from clara.answering.writing.extractive import ExtractiveWriter
@@ -23,6 +22,7 @@ from clara.container.writing import grounded_writer
 from clara.data_files import DataError, Fault
 from clara.json_lines import FLAG, TEXT, TEXTS, BatchError, Field, Fields, one_of, optional, or_null, read_lines, strangers
 from clara.knowledge.passages import CORPUS
+from clara.language.identity_data import masked
 from clara.quality.answer_suites import JudgedAnswers, tell_parts
 from clara.quality.answers import Judged, Part, short_of
 from clara.quality.suites.danger import helped_first

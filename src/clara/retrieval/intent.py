@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clara.language.fold import folded
 from clara.retrieval.arrays import read_arrays
 from clara.retrieval.ports import Vector
-from clara.retrieval.vocabulary import folded
 
 Matrix = NDArray[np.float32]
 # A document and a part of it.

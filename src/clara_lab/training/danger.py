@@ -22,8 +22,8 @@ from clara.answering.safety.danger import read_said
 from clara.answering.texts import LANGUAGES
 from clara.container import Container
 from clara.knowledge.questions import TypicalQuestion
+from clara.language.tokens import words
 from clara.retrieval.classifier import NONE, write_classifier
-from clara.retrieval.vocabulary import words
 from clara.settings import load_settings, resources
 from clara_lab.training.classifier import features_of, train
 from clara_lab.training.examples import FOLDS, LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
@@ -52,7 +52,7 @@ def examples_of(folder: Path) -> list[LabelledExample]:
 
     def dangerous(one: TypicalQuestion) -> bool:
         said = words(one.text)
-        return one.procedure == DANGEROUS or bool(sure.spans(said)) or tuple(said) in alone.entries
+        return one.procedure == DANGEROUS or bool(sure.spans(said)) or said in alone
 
     wishes = read_examples(folder / "rights" / "examples")[::EVERY_WISH]
     wishes = [replace(one, kinds=(), manner="", author=f"wishes {number % FOLDS}") for number, one in enumerate(wishes)]

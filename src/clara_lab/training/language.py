@@ -18,14 +18,14 @@ from typing import Any, Final
 import click
 import numpy as np
 
-from clara.answering.detection import LanguageDetector, by_script, said_in
 from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_document, read_schema
 from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
+from clara.language.detection import LanguageDetector, by_script, said_in
+from clara.language.tokens import length, words
 from clara.quality.answers import counted, interval
 from clara.retrieval.classifier import read_classifier, write_classifier
-from clara.retrieval.vocabulary import length, words
 from clara.settings import resources
 from clara_lab.training.classifier import by_letters_of, digest_of, train
 from clara_lab.training.examples import read_examples
@@ -233,7 +233,7 @@ def main() -> None:
     target = data / "language" / "model.npz"
     write_classifier(target, arrays, about)
     click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
-    detector = LanguageDetector(read_classifier(target).shares, others.answered_in)
+    detector = LanguageDetector(LANGUAGES, read_classifier(target).shares, others.answered_in)
     learned = {text.casefold() for text, _ in examples}
     unknown = [one for one in read_judging(resources()) if said_in(one.text).casefold() not in learned]
     report(unknown, detector, others.answered_in)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from grounding import Parts, parts_on
 
-from clara.answering.detection import LanguageDetector
+from clara.language.detection import LanguageDetector
 
 
 @pytest.fixture(scope="session")

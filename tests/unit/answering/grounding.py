@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clara.answering.detection import LanguageDetector
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.answering.safety.sensitive import read_sensitive
 from clara.answering.verification.anchors import Anchors
@@ -16,6 +15,7 @@ from clara.answering.writing.gates import Gates
 from clara.answering.writing.prompt import Evidence, Prompts, evidence_of, read_prompts
 from clara.answering.writing.reviewer import Reviewer
 from clara.knowledge.catalogue import Catalogue
+from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.retrieval.passage import Passage

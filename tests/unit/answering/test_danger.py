@@ -18,8 +18,8 @@ from clara.answering.texts import LANGUAGES
 from clara.container.scoping import build_danger
 from clara.data_files import DataError
 from clara.knowledge.hotlines import read_hotlines
+from clara.language.phrases import Phrases
 from clara.retrieval.classifier import NONE, TextClassifier
-from clara.retrieval.vocabulary import lexicon
 from clara_lab.training.classifier import digest_of
 from clara_lab.training.danger import examples_of
 from clara_lab.training.examples import labelled, read_examples
@@ -60,7 +60,7 @@ class Opinion(TextClassifier):
 
 def hearing(**shares: float) -> Danger:
     """Give a danger whose model is of this opinion, without phrases."""
-    return Danger(Opinion(shares), lexicon([]), lexicon([]), DANGER.helps)
+    return Danger(Opinion(shares), Phrases([]), Phrases([]), DANGER.helps)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_vector_has_thresholds_of_its_own() -> None:
 
 def test_phrases_can_only_add() -> None:
     """What leaves no doubt is sure wherever it stands; a cry alone is likely; neither takes away what the model hears."""
-    phrases, alone = lexicon([("voy a matarme", ("suicide",))]), lexicon([("socorro", ("emergency",))])
+    phrases, alone = Phrases([("voy a matarme", "suicide")]), Phrases([("socorro", "emergency")])
     calm = replace(hearing(), phrases=phrases, alone=alone)
     assert calm.hear("mañana, VOY A MATARME.") == Alarm(Level.SURE, (Kind.SUICIDE,))
     assert calm.hear("¡Socorro!") == Alarm(Level.LIKELY, (Kind.EMERGENCY,))

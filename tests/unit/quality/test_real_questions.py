@@ -8,8 +8,8 @@ import pytest
 
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
+from clara.language.tokens import words
 from clara.quality.dataset import Known, Question, halves, read_questions
-from clara.retrieval.vocabulary import words
 from clara.settings import resources
 
 EVALUATION = resources() / "eval"

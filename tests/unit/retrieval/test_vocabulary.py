@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from term_overlap import VOCABULARIES, vocabulary_of
 
 from clara.data_files import Schema
-from clara.retrieval.vocabulary import VocabularyError, length, lexicon, read_vocabulary, words
+from clara.language.phrases import Phrases
+from clara.language.tokens import length, words
+from clara.retrieval.vocabulary import VocabularyError, read_vocabulary
 
 EMPTY: dict[str, Any] = {"courtesies": {}, "stop_words": [], "expansions": [], "kinds": {}, "specifics": [], "logic": []}
 TRAMITES = vocabulary_of("tramites")
-LEXICON = lexicon([("arraigo", ["a"]), ("arraigo social", ["b"]), ("social", ["c"]), ("¡Arraigo!", ["d"])])
+PHRASES = Phrases([("arraigo", "a"), ("arraigo social", "b"), ("social", "c"), ("¡Arraigo!", "d")])
 
 
 def written(folder: Path, document: object) -> Path:
@@ -58,8 +60,8 @@ def test_length(text: str, expected: int) -> None:
 def test_longest_phrase_counts() -> None:
     """Phrases are found as whole words; where several begin, the longest counts, and a word belongs to one phrase only."""
     said = words("el arraigo social y el arraigo, sociales")
-    assert LEXICON.spans(said) == [(1, 3), (5, 6)]
-    assert LEXICON.meanings(said) == ["b", "a", "d"]
+    assert PHRASES.spans(said) == [(1, 3), (5, 6)]
+    assert PHRASES.meanings(said) == ["b", "a", "d"]
 
 
 @pytest.mark.parametrize(

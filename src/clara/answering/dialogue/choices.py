@@ -9,7 +9,7 @@ from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.phrasebook import Phrasebook, joined
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.retrieval.vocabulary import length, words
+from clara.language.tokens import length, words
 
 # "quiero la opción número 2 por favor" has six words; a longer message says more than a number.
 LONGEST: Final = 7

@@ -14,8 +14,9 @@ from clara.answering.texts import LANGUAGES, Texts
 from clara.data_files import DataError, read_document, read_schema
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import STATE, Places
+from clara.language.phrases import Phrase
+from clara.language.tokens import words
 from clara.retrieval.passage import Found, Hit, Status
-from clara.retrieval.vocabulary import words
 
 # The second procedure's best score as a share of the first's. On the 277 development questions with an answer this asked
 # 6 times, never when a procedure was named; with .5 nearly three times as often.
@@ -25,8 +26,6 @@ ALSO: Final = 0.6
 MOST_OPTIONS: Final = 4
 # Facts about one matter that hold in two places or more, this near to the best one: the answer differs by place.
 SAME_MATTER: Final = 0.6
-
-Phrase = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

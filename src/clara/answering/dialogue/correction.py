@@ -3,14 +3,15 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from clara.answering.dialogue.follow_ups import Following, last_subject, recent
-from clara.answering.dialogue.phrasebook import Kind, Phrasebook, Word, cut
+from clara.answering.dialogue.phrasebook import Kind, Phrasebook
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
+from clara.language.phrases import Phrases
+from clara.language.tokens import Token, length, located, texts_of
 from clara.retrieval.passage import Found
-from clara.retrieval.vocabulary import Lexicon, length
 
 # A correction is short; a longer message that begins with "no" tells a story of its own.
 LONGEST: Final = 30
@@ -94,8 +95,8 @@ def set_apart(found: Found, document: str | None) -> Found:
 
 
 def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) -> str | None:
-    written = cut(question)
-    said = [word.text for word in written]
+    written = located(question)
+    said = texts_of(written)
     spans = book.correcting.spans(said)
     refusal = _refusal(question, written, spans, book)
     if refusal is not None:
@@ -115,10 +116,10 @@ def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) ->
 
 
 def _refusal(
-    question: str, written: Sequence[Word], spans: Sequence[tuple[int, int]], book: Phrasebook
+    question: str, written: Sequence[Token], spans: Sequence[tuple[int, int]], book: Phrasebook
 ) -> tuple[int, int] | None:
     """Give the refusal of a message: at its beginning or, in several words, at its end."""
-    said = [word.text for word in written]
+    said = texts_of(written)
     for start, end in spans:
         if Kind.REFUSAL not in _kinds(said, (start, end), book):
             continue
@@ -130,19 +131,19 @@ def _refusal(
     return None
 
 
-def _ends(question: str, written: Sequence[Word], spans: Sequence[tuple[int, int]], book: Phrasebook, end: int) -> bool:
+def _ends(question: str, written: Sequence[Token], spans: Sequence[tuple[int, int]], book: Phrasebook, end: int) -> bool:
     """Whether a short refusal is a sentence of its own: nothing follows, or a pause, or what is meant."""
     if end == len(written) or _PAUSE.match(question[written[end - 1].end :]):
         return True
-    said = [word.text for word in written]
+    said = texts_of(written)
     following = next((span for span in spans if span[0] == end), None)
     return following is not None and bool(_kinds(said, following, book) & {Kind.MEANING, Kind.RESTART})
 
 
 def _meant_after(text: str, book: Phrasebook) -> str:
     """Take off a text the words that only lead to what is meant, and further refusals."""
-    written = cut(text)
-    said = [word.text for word in written]
+    written = located(text)
+    said = texts_of(written)
     end = 0
     for start, stop in book.correcting.spans(said):
         if _only(said[end:start], book):
@@ -158,10 +159,10 @@ def _only(said: Sequence[str], book: Phrasebook) -> bool:
     """Whether some words are only "no", "perdona", "clara" and the like."""
     for lexicon in (book.addressing, book.correcting):
         said = _less(said, lexicon)
-    return not [word for word in said if (word,) not in book.following.entries or not _is_opener(word, book)]
+    return not [word for word in said if (word,) not in book.following or not _is_opener(word, book)]
 
 
-def _less(said: Sequence[str], entries: Lexicon) -> list[str]:
+def _less(said: Sequence[str], entries: Phrases[Any]) -> list[str]:
     covered = {place for start, end in entries.spans(said) for place in range(start, end)}
     return [word for place, word in enumerate(said) if place not in covered]
 

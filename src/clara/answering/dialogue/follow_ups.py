@@ -12,7 +12,7 @@ from clara.answering.dialogue.phrasebook import Kind, Phrasebook
 from clara.answering.message import Past, ReplyStatus
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Places
-from clara.retrieval.vocabulary import length, words
+from clara.language.tokens import length, words
 
 # After this many seconds a message begins anew: people come back the next day with another matter.
 MEMORY: Final = 30 * 60
@@ -200,8 +200,9 @@ class Following:
     def _reading(self, question: str, language: str) -> Reading:
         book = self._books[language]
         said = book.apart(words(question))
-        spans = book.following.spans(said)
-        kinds = [_kinds(book.following.entries[tuple(said[start:end])], start) for start, end in spans]
+        found = book.following.found(said)
+        spans = [(start, end) for start, end, _ in found]
+        kinds = [_kinds(labels, start) for start, _, labels in found]
         covered = {place for start, end in spans for place in range(start, end)}
         place = self._place_words(question)
         left = [word for number, word in enumerate(said) if number not in covered and not _known(word, place)]

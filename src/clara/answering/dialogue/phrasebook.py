@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_languages
-from clara.retrieval.vocabulary import Lexicon, lexicon, words
+from clara.language.phrases import Phrases
+from clara.language.tokens import words
 
-# Cut as `words` cuts, which see; here what was written stays.
-_WRITTEN: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 _UKRAINIAN_APOSTROPHE: Final = re.compile(r"(?<=[\u0400-\u052f])['’ʼ`](?=[\u0400-\u052f])")
 # Arabic writes "and" as a letter of the next word.
 _ARABIC_AND: Final = "\u0648"
@@ -41,27 +40,12 @@ _CORRECTING: Final = (Kind.REFUSAL, Kind.MEANING, Kind.RESTART, Kind.NEGATION)
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
-    """A comparable word of a text, and where it stands there."""
-
-    text: str
-    start: int
-    end: int
-
-
-def cut(text: str) -> list[Word]:
-    """Cut a text into comparable words that know their places."""
-    found = ((match, "".join(words(match[0]))) for match in _WRITTEN.finditer(text))
-    return [Word(word, match.start(), match.end()) for match, word in found if word]
-
-
-@dataclass(frozen=True, slots=True)
 class Phrasebook:
     """The phrases of one language. `numbers` gives the place in a list, -1 for the last one, by the word that says it."""
 
-    following: Lexicon
-    correcting: Lexicon
-    addressing: Lexicon
+    following: Phrases[Kind]
+    correcting: Phrases[Kind]
+    addressing: Phrases[bool]
     agreement: frozenset[tuple[str, ...]]
     numbers: Mapping[str, int]
     choosing: frozenset[str]
@@ -72,7 +56,7 @@ class Phrasebook:
         separate: list[str] = []
         for word in asked:
             rest = word[1:]
-            split = word.startswith(_ARABIC_AND) and (word,) not in self.following.entries and rest in known
+            split = word.startswith(_ARABIC_AND) and (word,) not in self.following and rest in known
             separate += [_ARABIC_AND, rest] if split else [word]
         return separate
 
@@ -90,15 +74,15 @@ def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:
     return Phrasebook(
         following=_labelled(document, _FOLLOWING),
         correcting=_labelled(document, _CORRECTING),
-        addressing=lexicon((phrase, ()) for phrase in document["addressing"]),
+        addressing=Phrases((phrase, True) for phrase in document["addressing"]),
         agreement=frozenset(tuple(words(phrase)) for phrase in document["agreement"]),
         numbers={**numbers, **{_plain(word): -1 for word in document["last"]}},
         choosing=frozenset(word for phrase in document["choosing"] for word in words(phrase)),
     )
 
 
-def _labelled(document: Mapping[str, Any], kinds: Iterable[Kind]) -> Lexicon:
-    return lexicon((phrase, (kind,)) for kind in kinds for phrase in document[kind])
+def _labelled(document: Mapping[str, Any], kinds: Iterable[Kind]) -> Phrases[Kind]:
+    return Phrases((phrase, kind) for kind in kinds for phrase in document[kind])
 
 
 def joined(text: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_document, read_languages, read_schema
-from clara.retrieval.vocabulary import Lexicon, lexicon, words
+from clara.language.phrases import Phrase, Phrases
+from clara.language.tokens import words
 
 # Where one sentence ends and another begins; a comma only parts a sentence that is no wish as a whole.
 _SENTENCES: Final = re.compile(r"[.!?…;:\n。！？；：؟؛¡¿]+")
@@ -36,9 +37,8 @@ LONGEST: Final = 60
 BEGINNING: Final = 10 * LONGEST
 
 
-Stretch = tuple[str, ...]
 Classes = Mapping[str, Sequence[str]]
-Phrases = Mapping[Stretch, tuple[str, ...]]
+Kinds = Mapping[Phrase, tuple[str, ...]]
 
 
 class Wish(StrEnum):
@@ -69,14 +69,14 @@ DELICATE: Final = frozenset({Wish.ERASE, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish
 class _Spoken:
     """How one language says one wish: in whole phrases, or with a verb and what it is about, by ways that go together."""
 
-    lexicon: Lexicon
+    phrases: Phrases[str]
     ways: int
 
     def said(self, kinds: Set[str]) -> bool:
         """Whether these kinds of phrases say the wish."""
         return "whole" in kinds or any({f"verb{way}", f"about{way}"} <= kinds for way in range(self.ways))
 
-    def fills(self, stretch: Stretch) -> bool:
+    def fills(self, stretch: Phrase) -> bool:
         """Whether the stretch can be cut into phrases that say the wish, and nothing else, in any way at all."""
         reached: dict[int, set[frozenset[str]]] = {0: {frozenset()}}
         for start in range(len(stretch)):
@@ -85,33 +85,32 @@ class _Spoken:
                 if not reached:
                     return False
                 continue
-            for end in range(start + 1, min(start + self.lexicon.longest, len(stretch)) + 1):
-                if kinds := self.lexicon.entries.get(stretch[start:end]):
-                    reached.setdefault(end, set()).update(held.union(kinds) for held in known)
+            for end, kinds in self.phrases.all_at(stretch, start):
+                reached.setdefault(end, set()).update(held.union(kinds) for held in known)
         return any(self.said(kinds) for kinds in reached.get(len(stretch), ()))
 
-    def besides(self, stretch: Stretch) -> Stretch | None:
+    def besides(self, stretch: Phrase) -> Phrase | None:
         """Give the words beside the wish, none where it is not said; phrases are taken from the left, the longest first."""
-        spans = self.lexicon.spans(stretch)
-        kinds = {kind for start, end in spans for kind in self.lexicon.entries[stretch[start:end]]}
-        held = {place for start, end in spans for place in range(start, end)}
+        found = self.phrases.found(stretch)
+        kinds = {kind for _, _, held in found for kind in held}
+        held = {place for start, end, _ in found for place in range(start, end)}
         return tuple(word for place, word in enumerate(stretch) if place not in held) if self.said(kinds) else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Language:
     spoken: Mapping[Wish, _Spoken]
-    elsewhere: Lexicon
+    elsewhere: Phrases[bool]
     negations: frozenset[str]
-    reasons: Lexicon
+    reasons: Phrases[bool]
 
-    def says(self, wish: Wish, stretch: Stretch) -> bool:
+    def says(self, wish: Wish, stretch: Phrase) -> bool:
         """Whether a stretch says the wish and nothing else but why."""
         spoken = self.spoken[wish]
         first = next((start for start, _ in self.reasons.spans(stretch)), 0)
         return any(spoken.fills(part) for part in (stretch, stretch[:first]) if part)
 
-    def mentions(self, stretch: Stretch) -> bool:
+    def mentions(self, stretch: Phrase) -> bool:
         """Whether a stretch says a wish to be forgotten among other things, and does not deny it."""
         besides = self.spoken[Wish.ERASE].besides(stretch)
         return besides is not None and len(besides) <= MOST_BETWEEN and not self.negations & set(besides)
@@ -121,10 +120,10 @@ class _Language:
 class _Message:
     """A message cut into comparable words: by sentences, and by clauses of sentences. `asked` are the questions among them."""
 
-    words: Stretch
-    sentences: tuple[Stretch, ...]
-    clauses: tuple[Stretch, ...]
-    asked: tuple[Stretch, ...]
+    words: Phrase
+    sentences: tuple[Phrase, ...]
+    clauses: tuple[Phrase, ...]
+    asked: tuple[Phrase, ...]
 
 
 class Wishes:
@@ -167,11 +166,10 @@ class Wishes:
                 return not any(stretch in message.asked for stretch in rest)
         return False
 
-    def _idle(self, stretch: Stretch, wish: Wish, known: _Language) -> bool:
+    def _idle(self, stretch: Phrase, wish: Wish, known: _Language) -> bool:
         """Whether a stretch is nothing but words that change nothing."""
-        entries = known.spoken[wish].lexicon
-        held = [span for span in entries.spans(stretch) if entries.entries[stretch[slice(*span)]] == ("filler",)]
-        return sum(end - start for start, end in held) == len(stretch)
+        found = known.spoken[wish].phrases.found(stretch)
+        return sum(end - start for start, end, kinds in found if kinds == ("filler",)) == len(stretch)
 
     def _doubtful(self, message: _Message, preferred: str, language: str) -> bool:
         """Whether a wish to be forgotten is said among other things, or beside somebody else who holds data."""
@@ -203,26 +201,26 @@ def _language(document: Mapping[str, Any]) -> _Language:
     fillers = _phrases(document["fillers"], "filler", classes)
     return _Language(
         spoken={Wish(name): _spoken(said, fillers, classes) for name, said in document["wishes"].items()},
-        elsewhere=lexicon((phrase, ()) for phrase in document["elsewhere"]),
+        elsewhere=Phrases((phrase, True) for phrase in document["elsewhere"]),
         negations=frozenset(word for phrase in document["negations"] for word in words(phrase)),
-        reasons=lexicon((phrase, ()) for phrase in document["reasons"]),
+        reasons=Phrases((phrase, True) for phrase in document["reasons"]),
     )
 
 
-def _spoken(said: Mapping[str, Any], fillers: Phrases, classes: Classes) -> _Spoken:
+def _spoken(said: Mapping[str, Any], fillers: Kinds, classes: Classes) -> _Spoken:
     ways = said.get("ways", ())
     held = [fillers, _phrases(said["whole"], "whole", classes)]
     held += [_phrases(way[part], f"{kind}{number}", classes) for number, way in enumerate(ways) for part, kind in PARTS]
-    entries: dict[Stretch, tuple[str, ...]] = {}
+    entries: dict[Phrase, tuple[str, ...]] = {}
     for phrases in held:
         for phrase, kinds in phrases.items():
             entries[phrase] = (*entries.get(phrase, ()), *kinds)
-    return _Spoken(Lexicon(entries, max(map(len, entries))), len(ways))
+    return _Spoken(Phrases.of(entries), len(ways))
 
 
-def _phrases(phrases: Iterable[str], kind: str, classes: Classes) -> Phrases:
+def _phrases(phrases: Iterable[str], kind: str, classes: Classes) -> Kinds:
     """Give each phrase with every choice for its {classes}: "{my} {thing}" is "my data", "my number", "our data", ..."""
-    found: dict[Stretch, tuple[str, ...]] = {}
+    found: dict[Phrase, tuple[str, ...]] = {}
     for phrase in phrases:
         pieces = _CLASS.split(phrase)
         choices = [[words(one) for one in (classes[piece] if place % 2 else (piece,))] for place, piece in enumerate(pieces)]

@@ -1,16 +1,15 @@
 """Recognising messages that give orders to the machine, insult, hate or are indecent; and the question inside an insult."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from clara.data_files import DataError, read_document, read_schema
-from clara.retrieval.vocabulary import folded
+from clara.language.patterns import WordPattern
+from clara.language.tokens import located, texts_of, words
 
-# Chinese is written without spaces: each ideograph is a word of its own.
-_WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 # Marks by which prompts tell who speaks; no person writes them to ask something.
 _MARKUP = re.compile(
     r"<\|?/?(?:system|im_start|im_end|assistant)|\[/?(?:system|inst)\]|(?:^|\n| )(?:system|assistant) ?: "
@@ -35,15 +34,15 @@ class Kind(StrEnum):
 class Abuse:
     """Phrases as patterns over the words of a message. `rules` hold, by kind, groups that must all be met."""
 
-    rules: Sequence[tuple[Kind, Sequence[re.Pattern[str]]]]
-    insults: re.Pattern[str]
-    swearing: re.Pattern[str]
-    reports: re.Pattern[str]
+    rules: Sequence[tuple[Kind, Sequence[WordPattern]]]
+    insults: WordPattern
+    swearing: WordPattern
+    reports: WordPattern
 
     def recognise(self, text: str) -> Kind | None:
         """Tell what a message is, or None. What a person reports of others is not held against her."""
-        said = _joined(_tokens(text))
-        reported = self.reports.search(said) is not None
+        said = words(text)
+        reported = self.reports.search(said)
         for kind, groups in self.rules:
             if (kind is Kind.ORDERS or not reported) and all(group.search(said) for group in groups):
                 return kind
@@ -53,22 +52,18 @@ class Abuse:
 
     def without(self, text: str) -> str:
         """Give the text without insults and swearing: what may be left is the question."""
-        tokens = _tokens(text)
-        said = _joined(tokens)
-        starts = {place: number for number, place in enumerate(_places(tokens))}
-        cut: set[int] = set()
-        for pattern in (self.insults, self.swearing):
-            for match in pattern.finditer(said):
-                first = starts[match.start()]
-                cut.update(range(first, first + len(match.group().split())))
+        tokens = located(text)
+        said = texts_of(tokens)
+        patterns = (self.insults, self.swearing)
+        cut = {place for pattern in patterns for start, end in pattern.spans(said) for place in range(start, end)}
         if not cut:
             return text
         pieces: list[str] = []
         end = 0
-        for number, (_, start, stop) in enumerate(tokens):
+        for number, token in enumerate(tokens):
             if number in cut:
-                pieces.append(text[end:start])
-                end = stop
+                pieces.append(text[end : token.start])
+                end = token.end
         return " ".join("".join([*pieces, text[end:]]).split()).strip(" ,.;:!¡-，。！、")
 
 
@@ -80,31 +75,6 @@ def read_abuse(folder: Path) -> Abuse:
     if document is None or faults:
         raise DataError(faults)
     return Abuse(
-        tuple((Kind(kind), tuple(map(_any_of, rule))) for kind, rules in document["rules"].items() for rule in rules),
-        *(_any_of(document[name]) for name in ("insults", "swearing", "reports")),
+        tuple((Kind(kind), tuple(map(WordPattern, rule))) for kind, rules in document["rules"].items() for rule in rules),
+        *(WordPattern(document[name]) for name in ("insults", "swearing", "reports")),
     )
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Match any of some phrases as whole words, the longest first; a star at the end takes any ending."""
-    written = {f"{re.escape(_joined(_tokens(phrase)))}{'[^ ]*' if phrase.endswith('*') else ''}" for phrase in phrases}
-    return re.compile(rf"(?<![^ ])(?:{'|'.join(sorted(written, key=len, reverse=True))})(?![^ ])")
-
-
-def _tokens(text: str) -> list[tuple[str, int, int]]:
-    """Give the words without capitals and accents, each with where it stands."""
-    return [(folded(match.group()), *match.span()) for match in _WORD.finditer(text)]
-
-
-def _joined(tokens: Sequence[tuple[str, int, int]]) -> str:
-    return " ".join(word for word, _, _ in tokens)
-
-
-def _places(tokens: Sequence[tuple[str, int, int]]) -> list[int]:
-    """Give where each word stands in the joined words."""
-    places: list[int] = []
-    end = 0
-    for word, _, _ in tokens:
-        places.append(end)
-        end += len(word) + 1
-    return places

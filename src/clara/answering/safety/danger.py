@@ -14,9 +14,10 @@ from typing import Any, Final
 from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, Fault, read_languages
 from clara.knowledge.hotlines import read_hotlines
+from clara.language.phrases import Phrases
+from clara.language.tokens import words
 from clara.retrieval.classifier import NONE, TextClassifier
 from clara.retrieval.ports import Vector
-from clara.retrieval.vocabulary import Lexicon, lexicon, words
 
 # Longer than any message that WhatsApp lets through (4,096 characters); beyond that somebody tries out the machine.
 MAX_READ: Final = 5_000
@@ -113,8 +114,8 @@ class Danger:
     """
 
     model: TextClassifier
-    phrases: Lexicon
-    alone: Lexicon
+    phrases: Phrases[str]
+    alone: Phrases[str]
     helps: Mapping[str, Help]
     with_vector: Thresholds = field(init=False)
     by_letters: Thresholds = field(init=False)
@@ -193,21 +194,21 @@ def read_danger(folder: Path, model: TextClassifier) -> Danger:
     return Danger(model, sure, alone, helps)
 
 
-def read_said(folder: Path) -> tuple[Lexicon, Lexicon, dict[str, Help]]:
+def read_said(folder: Path) -> tuple[Phrases[str], Phrases[str], dict[str, Help]]:
     """Read what leaves no doubt, what is a cry for help alone, and the help that is said. Raises DataError."""
     lines = read_hotlines(folder)
     documents, faults = read_languages(folder, "danger", LANGUAGES)
-    said: dict[str, list[tuple[str, tuple[str]]]] = {"sure": [], "alone": []}
+    said: dict[str, list[tuple[str, str]]] = {"sure": [], "alone": []}
     helps: dict[str, Help] = {}
     for language, document in documents.items():
         filled, lacking = lines.fill(document, f"danger/{language}.json")
         faults += lacking or _too_long(filled["texts"], f"danger/{language}.json")
         helps[language] = _help(filled["texts"])
         for name, phrases in said.items():
-            phrases += [(phrase, (kind,)) for kind, held in filled["phrases"][name].items() for phrase in held]
+            phrases += [(phrase, kind) for kind, held in filled["phrases"][name].items() for phrase in held]
     if faults:
         raise DataError(faults)
-    return lexicon(said["sure"]), lexicon(said["alone"]), helps
+    return Phrases(said["sure"]), Phrases(said["alone"]), helps
 
 
 def _too_long(texts: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Fault]:

@@ -11,10 +11,10 @@ from typing import Final
 
 from clara.answering.message import Reply, ReplyStatus, Turn
 from clara.answering.safety.abuse import Abuse, Kind
+from clara.language.tokens import length
 from clara.retrieval.classifier import Shares
 from clara.retrieval.passage import Status
 from clara.retrieval.turn_vectors import TurnVectors
-from clara.retrieval.vocabulary import length
 
 # What each kind is answered with: the name of a fixed text, and the status of the reply.
 ANSWERS: Final = {

@@ -1,40 +1,38 @@
 """What an answer may not say, and what it may say only of facts that speak of it, as data in ten languages."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_document, read_schema
-from clara.retrieval.vocabulary import words
+from clara.language.patterns import WordPattern
+from clara.language.tokens import words
 
 # A telephone read out digit by digit has nine; a row of five number words is no ordinary sentence any more.
 SPELT: Final = 5
-# Up to so many words may stand where a phrase has "…".
-GAP: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
     """A matter that needs evidence: what a sentence says of it, by language, and what a fact in Spanish says of it."""
 
-    said: Mapping[str, re.Pattern[str]]
-    evidence: re.Pattern[str]
+    said: Mapping[str, WordPattern]
+    evidence: WordPattern
 
 
 @dataclass(frozen=True, slots=True)
 class Sensitive:
-    """Phrases to compare with `joined` texts. `never` is by kind."""
+    """What sentences are compared with. `never` is by kind."""
 
-    never: Mapping[str, re.Pattern[str]]
+    never: Mapping[str, WordPattern]
     topics: Mapping[str, Topic]
     digits: frozenset[str]
 
     def faults(self, sentence: str, language: str, evidence: str) -> list[str]:
         """Name what a sentence may not say, given the Spanish text of the facts that it cites."""
-        said, held = joined(sentence), joined(evidence)
+        said, held = words(sentence), words(evidence)
         found = [kind for kind, pattern in self.never.items() if pattern.search(said)]
         found += [
             name
@@ -43,34 +41,13 @@ class Sensitive:
         ]
         return [*found, *(["number"] if self._spells_a_number(said) else [])]
 
-    def _spells_a_number(self, said: str) -> bool:
+    def _spells_a_number(self, said: Sequence[str]) -> bool:
         row = 0
-        for word in said.split():
+        for word in said:
             row = row + 1 if word in self.digits else 0
             if row >= SPELT:
                 return True
         return False
-
-
-def joined(text: str) -> str:
-    """Give the comparable words of a text with a blank before and behind each."""
-    return f" {' '.join(words(text))} "
-
-
-def pattern_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Make what finds any of the phrases in a joined text: "*" stands for any ending, "…" for up to four words."""
-    return re.compile("|".join(dict.fromkeys(_phrase(phrase) for phrase in phrases)))
-
-
-def _phrase(phrase: str) -> str:
-    pieces: list[str] = []
-    for piece in re.findall(r"…|[^\s…]+", phrase):
-        if piece == "…":
-            pieces.append(rf"(?: \S+){{0,{GAP}}}")
-        else:
-            pieces += [f" {re.escape(word)}" for word in words(piece)]
-            pieces += [r"\S*"] if piece.endswith("*") else []
-    return "".join(pieces) + "(?= )"
 
 
 def read_sensitive(folder: Path) -> Sensitive:
@@ -88,10 +65,10 @@ def _sensitive(document: Mapping[str, Any]) -> Sensitive:
         return [phrase for language in LANGUAGES for phrase in by_language[language]]
 
     return Sensitive(
-        {kind: pattern_of(every(by_language)) for kind, by_language in document["never"].items()},
+        {kind: WordPattern(every(by_language)) for kind, by_language in document["never"].items()},
         {
             name: Topic(
-                {language: pattern_of(topic["said"][language]) for language in LANGUAGES}, pattern_of(topic["evidence"])
+                {language: WordPattern(topic["said"][language]) for language in LANGUAGES}, WordPattern(topic["evidence"])
             )
             for name, topic in document["topics"].items()
         },

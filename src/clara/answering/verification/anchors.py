@@ -15,8 +15,8 @@ from clara.language.figures.agreement import Evidence
 from clara.language.figures.figure import Figure, figure_from
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import Reader
+from clara.language.tokens import length, words
 from clara.retrieval.passage import Passage
-from clara.retrieval.vocabulary import length, words
 
 # A clause of so many words says something of its own; a shorter one completes the one before it.
 LONG_CLAUSE: Final = 10

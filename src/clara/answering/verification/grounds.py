@@ -11,9 +11,8 @@ from clara.language.figures.agreement import Evidence
 from clara.language.figures.figure import Figure, FigureKind, figure_from
 from clara.language.figures.lexicon import SPANISH, Polarity
 from clara.language.figures.reader import Reader
-from clara.language.phrases import cut
+from clara.language.tokens import cut, words
 from clara.retrieval.passage import Passage
-from clara.retrieval.vocabulary import words
 
 # Facts kept read; the catalogue has about a thousand.
 _KEPT: Final = 4_096

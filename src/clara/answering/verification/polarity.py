@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from clara.language.figures.lexicon import Lexicon, Polarity
-from clara.language.phrases import Token
+from clara.language.tokens import Token, texts_of
 
 _PLAIN: Final = frozenset({Polarity.NEGATION, Polarity.EXCEPTION})
 # So many letters tell one Spanish word from another, whatever its ending.
@@ -20,8 +20,7 @@ _PAUSES: Final = frozenset('.,;:()!?¿¡«»"\n')
 
 def kinds_in(tokens: Sequence[Token], lexicon: Lexicon) -> frozenset[Polarity]:
     """Give the ways in which a text says no; idioms that only look like it do not count."""
-    found = lexicon.polarity.every(tokens)
-    return frozenset(kind for _, _, kind in found) - {Polarity.IDIOM}
+    return frozenset(lexicon.polarity.meanings(texts_of(tokens))) - {Polarity.IDIOM}
 
 
 Key = tuple[str, ...]
@@ -37,7 +36,7 @@ OPPOSITE: Final[Mapping[str, str]] = {"least": "most", "most": "least", "before"
 def bounds_in(tokens: Sequence[Token], lexicon: Lexicon) -> frozenset[Bound]:
     """Give the bounds that a text names: alone, with the number beside it, and with the words before and behind it."""
     found: set[Bound] = set()
-    for start, end, name in lexicon.bounds.every(tokens):
+    for start, end, (name, *_) in lexicon.bounds.found(texts_of(tokens)):
         if name not in OPPOSITE:
             continue
         behind, before = tokens[end : end + _BESIDE], tokens[max(0, start - _BESIDE) : start][::-1]
@@ -133,7 +132,7 @@ def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _says_no(token: Token, clause: Sequence[Token], place: int, lexicon: Lexicon) -> bool:
-    found = lexicon.polarity.at(clause, place)
+    found = lexicon.polarity.one_at(texts_of(clause), place)
     if found is not None and found[0] is Polarity.IDIOM and found[1] - place > 1:
         return token.text in {"no", "sin"} and clause[place + 1].text not in {"contributiva", "obstante", "embargo", "solo"}
     return found is not None and found[0] in _PLAIN
@@ -143,7 +142,7 @@ def _stem(token: Token, lexicon: Lexicon) -> str | None:
     word = token.text
     if token.digits or word in lexicon.auxiliary:
         return word
-    says = lexicon.polarity.at([token], 0)
+    says = lexicon.polarity.one_at([word], 0)
     if not word.isalpha() or word in lexicon.stop or (says is not None and says[0] in _PLAIN):
         return None
     return word[:STEM]

@@ -19,9 +19,8 @@ from clara.language.figures.figure import FigureKind
 from clara.language.figures.lexicon import SPANISH, Polarity
 from clara.language.figures.page import Found
 from clara.language.figures.reader import Reader
-from clara.language.phrases import Token, cut
+from clara.language.tokens import Token, cut, words
 from clara.retrieval.passage import Passage
-from clara.retrieval.vocabulary import words
 
 # What a person may have told of themselves, and a reply may repeat: "tienes 3 hijos", "con 24 años".
 _OWN: Final = frozenset({FigureKind.COUNT, FigureKind.AGE})

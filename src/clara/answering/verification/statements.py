@@ -11,13 +11,11 @@ from clara.data_files import DataError, read_document, read_schema
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.words import Phrases
 from clara.language.figures.lexicon import SPANISH
-from clara.language.phrases import Phrases as Names
-from clara.language.phrases import Token
+from clara.language.phrases import Phrases, signs
 from clara.language.sentences import ABBREVIATIONS, sentence_ends
+from clara.language.tokens import Token, texts_of, words
 from clara.retrieval.passage import Passage
-from clara.retrieval.vocabulary import words
 
 MARKS: Final = re.compile(r"\[\s*C\d{1,2}(?:\s*[,;]\s*C\d{1,2})*\s*\]")
 _MARK: Final = re.compile(r"C\d{1,2}")
@@ -79,28 +77,28 @@ class Subjects:
 
     def __init__(self, catalogue: Catalogue, bodies: Mapping[str, Sequence[str]]) -> None:
         self._places: Places = catalogue.places
-        self._bodies = Names((name, body) for body, names in bodies.items() for name in names)
+        self._bodies = Phrases(((name, body) for body, names in bodies.items() for name in names), signs)
         procedures = catalogue.procedures.values()
         languages = {language for procedure in procedures for language in procedure.name}
-        self._titles = Names((title, True) for procedure in procedures for title in _titles(procedure))
+        self._titles = Phrases(((title, True) for procedure in procedures for title in _titles(procedure)), signs)
         self._procedures = {language: Phrases(_names(procedures, language)) for language in languages}
 
     def procedures_in(self, text: str, language: str) -> frozenset[frozenset[str]]:
         """Give what each name of a procedure in a text may mean: the ids of those that have it."""
         known = self._procedures.get(language, self._procedures[SPANISH])
         meant: dict[tuple[int, int], set[str]] = {}
-        for start, end, name in known.find(words(text)):
+        for start, end, name in known.longest_first(words(text)):
             meant.setdefault((start, end), set()).add(name)
         return frozenset(frozenset(names) for names in meant.values())
 
     def without_titles(self, tokens: Sequence[Token]) -> list[Token]:
         """Leave out the names of procedures: what they say ("after", "minimum") is said of nothing."""
-        named = {place for start, end, _ in self._titles.every(tokens) for place in range(start, end)}
+        named = {place for start, end in self._titles.spans(texts_of(tokens)) for place in range(start, end)}
         return [token for place, token in enumerate(tokens) if place not in named]
 
     def bodies_in(self, tokens: Sequence[Token]) -> frozenset[str]:
         """Give the offices that a text names."""
-        return frozenset(body for _, _, body in self._bodies.every(tokens))
+        return frozenset(self._bodies.meanings(texts_of(tokens)))
 
     def places_wrong(self, claim: str, passages: Sequence[Passage], evidence: str, question: str) -> Iterator[str]:
         """Name the places of which the cited facts do not speak: nobody names them, or the facts hold elsewhere."""

@@ -11,9 +11,9 @@ from typing import Final
 
 from clara.answering.safety.sensitive import Sensitive
 from clara.answering.writing.prompt import TOKEN
+from clara.language.tokens import words
 from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import visible
-from clara.retrieval.vocabulary import words
 
 MARK: Final = re.compile(r"\[C([1-9]\d?)\]")
 # Addresses however they are disguised. A model writes tokens, so whatever looks like an address is none of ours. Dots may be

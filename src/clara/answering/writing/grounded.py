@@ -10,12 +10,12 @@ from time import perf_counter
 from typing import Any, Final
 
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
-from clara.answering.privacy.identity_data import masked
 from clara.answering.writing.extractive import ExtractiveWriter, choose
 from clara.answering.writing.frame import Shape, Written, citation_of
 from clara.answering.writing.gates import MARK
 from clara.answering.writing.prompt import Evidence, Prompts, again, evidence_of, prompt_of, with_addresses
 from clara.answering.writing.reviewer import Review, Reviewer, Sentence, answers, mended
+from clara.language.identity_data import masked
 from clara.retrieval.passage import Hit
 
 # A reply is there within 12 s; the search before and the sending behind take up to 4 of them.

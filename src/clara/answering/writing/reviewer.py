@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Protocol
 
-from clara.answering.detection import LanguageDetector
 from clara.answering.verification.anchors import Anchors
 from clara.answering.writing.gates import MARK, Gates
 from clara.answering.writing.prompt import NOT_KNOWN, TOKEN, Evidence
+from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import SPANISH
 from clara.language.sentences import sentence_ends
+from clara.language.tokens import words
 from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import visible
-from clara.retrieval.vocabulary import words
 
 # More than this is no WhatsApp message, whatever is in it, and not worth the time of reviewing.
 MOST: Final = 6_000

@@ -15,7 +15,7 @@ from clara.editorial.gazette.rules import Rules, Weighted
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.norms import CitedFacts, NormNames
-from clara.retrieval.vocabulary import words
+from clara.language.tokens import words
 
 LANGUAGE: Final = "es"
 NO_FACTS: Final = CitedFacts()
@@ -89,7 +89,7 @@ def worth_reading(item: Item, watched: Watched) -> bool:
     """Whether an item's own document is asked for: it may change norms, or its title names one that we cite."""
     if _cited(item.title, watched):
         return True
-    return item.section in watched.rules.read_sections and not watched.rules.unread.find(words(_shown(item)))
+    return item.section in watched.rules.read_sections and not watched.rules.unread.longest_first(words(_shown(item)))
 
 
 def concerns(item: Item, document: ItemDocument | None, watched: Watched) -> Concern | None:
@@ -158,11 +158,11 @@ def _words(item: Item, watched: Watched) -> Iterator[Reason]:
     rules = watched.rules
     factor = rules.sections[item.section]
     spoken = words(_shown(item))
-    found = [Reason(ReasonKind.WORDS, entry.weight, text=entry.phrase) for entry in _once(rules.spoken.find(spoken))]
+    found = [Reason(ReasonKind.WORDS, entry.weight, text=entry.phrase) for entry in _once(rules.spoken.longest_first(spoken))]
     for procedure, count in watched.procedures.find(_shown(item)).items():
         weight = rules.weights.phrase if count > 1 else rules.weights.single_word
         found.append(Reason(ReasonKind.WORDS, weight, text=procedure))
-    noise = sum(entry.weight for entry in _once(rules.noise.find(spoken)))
+    noise = sum(entry.weight for entry in _once(rules.noise.longest_first(spoken)))
     yield from _lessened([replace(reason, weight=reason.weight * factor) for reason in found], noise)
 
 
@@ -186,8 +186,9 @@ def _strongest(reasons: Iterable[Reason]) -> list[Reason]:
 
 
 def _procedures(item: Item, watched: Watched) -> list[str]:
-    named = list(watched.procedures.find(_shown(item)))
-    return named + [name for entry in _once(watched.rules.spoken.find(words(_shown(item)))) for name in entry.procedures]
+    shown = _shown(item)
+    spoken = _once(watched.rules.spoken.longest_first(words(shown)))
+    return [*watched.procedures.find(shown), *(name for entry in spoken for name in entry.procedures)]
 
 
 def _once(found: Sequence[tuple[int, int, Weighted]]) -> list[Weighted]:
@@ -200,7 +201,7 @@ def _cited(text: str, watched: Watched) -> list[str]:
 
 def _change(text: str, rules: Rules) -> str:
     """Give the words with which a text says that something is changed, empty if it does not."""
-    return ", ".join(dict.fromkeys(phrase for _, _, phrase in rules.changing.find(words(text))))
+    return ", ".join(dict.fromkeys(phrase for _, _, phrase in rules.changing.longest_first(words(text))))
 
 
 def _shown(item: Item) -> str:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from clara.data_files import DataError, Fault, read_document, read_schema
-from clara.knowledge.words import Phrases
-from clara.retrieval.vocabulary import words
+from clara.language.phrases import Phrases
+from clara.language.tokens import words
 
 FILE: Final = "gazette.json"
 

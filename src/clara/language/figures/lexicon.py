@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from clara.data_files import DataError, Fault, read_languages
 from clara.language.figures.numbers import NumberWords
-from clara.language.fold import fold
-from clara.language.phrases import Phrases, tokens_of
+from clara.language.fold import folded
+from clara.language.phrases import Phrases, signs
 
 SPANISH: Final = "es"
 
@@ -82,21 +82,21 @@ def _lexicon(own: Mapping[str, Any], spanish: Mapping[str, Any]) -> Lexicon:
         only_with_unit=_folded(own["only_with_unit"]),
         between=_known([*own["between"], ",", "/", "-"]),
         fillers=_known([entry for document in both for entry in document["fillers"]]),
-        units=Phrases((form, Unit(name, fold(form).text)) for name, form in _each(both, "units")),
-        rates=Phrases((form, name) for name, form in _each(both, "rates")),
+        units=Phrases(((form, Unit(name, folded(form))) for name, form in _each(both, "units")), signs),
+        rates=Phrases(((form, name) for name, form in _each(both, "rates")), signs),
         months=Phrases(
-            (form, number) for document in both for number, forms in enumerate(document["months"], 1) for form in forms
+            ((form, number) for document in both for number, forms in enumerate(document["months"], 1) for form in forms), signs
         ),
         only_with_day=_folded(own["only_with_day"]),
         month_glue=_known([entry for document in both for entry in document["month_glue"]]),
         year_glue=_known([entry for document in both for entry in document["year_glue"]]),
-        wholes=Phrases((form, (float(number), unit)) for form, (number, unit) in own["wholes"].items()),
-        shares=Phrases((form, float(share)) for share, forms in own["shares"].items() for form in forms),
+        wholes=Phrases(((form, (float(number), unit)) for form, (number, unit) in own["wholes"].items()), signs),
+        shares=Phrases(((form, float(share)) for share, forms in own["shares"].items() for form in forms), signs),
         norms=_by_wording(both, "norms"),
         provisions=_by_wording(both, "provisions"),
-        forms=tuple(dict.fromkeys(fold(form).text for document in both for form in document["forms"])),
-        polarity=Phrases((entry, polarity) for polarity in Polarity for entry in own[polarity.value]),
-        bounds=Phrases((entry, bound) for bound, entries in own["bounds"].items() for entry in entries),
+        forms=tuple(dict.fromkeys(folded(form) for document in both for form in document["forms"])),
+        polarity=Phrases(((entry, polarity) for polarity in Polarity for entry in own[polarity.value]), signs),
+        bounds=Phrases(((entry, bound) for bound, entries in own["bounds"].items() for entry in entries), signs),
         restating=_known(own["restating"]),
         stop=_folded([*own["stop"], *own["auxiliary"]]),
         auxiliary=_folded(own["auxiliary"]),
@@ -104,11 +104,11 @@ def _lexicon(own: Mapping[str, Any], spanish: Mapping[str, Any]) -> Lexicon:
 
 
 def _known(entries: Sequence[str]) -> Phrases[bool]:
-    return Phrases((entry, True) for entry in entries)
+    return Phrases(((entry, True) for entry in entries), signs)
 
 
 def _folded(entries: Sequence[str]) -> frozenset[str]:
-    return frozenset(" ".join(token.text for token in tokens_of(fold(entry).text)) for entry in entries)
+    return frozenset(" ".join(signs(entry)) for entry in entries)
 
 
 def _each(documents: Sequence[Mapping[str, Any]], field: str) -> list[tuple[str, str]]:
@@ -123,5 +123,5 @@ def _each(documents: Sequence[Mapping[str, Any]], field: str) -> list[tuple[str,
 
 def _by_wording(documents: Sequence[Mapping[str, Any]], field: str) -> dict[str, str]:
     """Give names by folded wording, the longest wording first."""
-    found = {fold(form).text: name for name, form in reversed(_each(documents, field))}
+    found = {folded(form): name for name, form in reversed(_each(documents, field))}
     return dict(sorted(found.items(), key=lambda entry: -len(entry[0])))

@@ -9,7 +9,7 @@ from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import Lexicon
 from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
 from clara.language.figures.page import Page
-from clara.language.phrases import Token, tokens_of
+from clara.language.tokens import Token, texts_of, tokens_of
 
 _COUNTED: Final = frozenset({"people", "children", "times", "payments", "points", "credits", "inhabitants"})
 # Short numbers that are dialled: of emergencies and the administration, of directories, of lines that Europe has in common.
@@ -94,16 +94,17 @@ class Scan:
         self._page = page
         self._words = lexicon
         self._tokens: list[Token] = tokens_of(page.rest)
+        self._said = texts_of(self._tokens)
         self._rate: tuple[str, int] | None = None
 
     def read(self) -> None:
         """Read everything, left to right."""
         place = 0
-        while place < len(self._tokens):
+        while place < len(self._said):
             place = next((end for step in self._steps if (end := step(self, place)) is not None), place + 1)
 
     def _whole(self, place: int) -> int | None:
-        found = self._words.wholes.at(self._tokens, place)
+        found = self._words.wholes.one_at(self._said, place)
         if found is None:
             return None
         (number, unit), end = found
@@ -112,14 +113,14 @@ class Scan:
 
     def _signed(self, place: int) -> int | None:
         """Read a currency or a percent sign that stands before its number, and the Chinese "of a hundred"."""
-        text = self._tokens[place].text
-        of_hundred = [token.text for token in self._tokens[place : place + 3]] == ["百", "分", "之"]
+        text = self._said[place]
+        of_hundred = self._said[place : place + 3] == ["百", "分", "之"]
         behind = place + (3 if of_hundred else 1)
         if not (text in _SIGNS or text == "%" or of_hundred) or (number := self._number(behind)) is None:
             return None
         if text in _SIGNS and not number.written:
             return None
-        if self._words.units.at(self._tokens, number.end) and not of_hundred:
+        if self._words.units.one_at(self._said, number.end) and not of_hundred:
             return None
         if text in _SIGNS:
             rate = self._rate_behind(number.end, place)
@@ -147,7 +148,7 @@ class Scan:
 
     def _month_first(self, place: int) -> int | None:
         """Read a month with the day or the year behind it, or alone."""
-        found = self._words.months.at(self._tokens, place)
+        found = self._words.months.one_at(self._said, place)
         if found is None:
             return None
         month, end = found
@@ -163,14 +164,14 @@ class Scan:
         return last
 
     def _share(self, place: int) -> int | None:
-        found = self._words.shares.at(self._tokens, place)
+        found = self._words.shares.one_at(self._said, place)
         if found is None:
             return None
         self._note(place, found[1], [Figure(FigureKind.PERCENTAGE, found[0])], spelt=True)
         return found[1]
 
     def _rhythm(self, place: int) -> int | None:
-        found = self._words.rates.at(self._tokens, place)
+        found = self._words.rates.one_at(self._said, place)
         if found is None:
             return None
         self._rate = (found[0], found[1])
@@ -188,17 +189,17 @@ class Scan:
     _steps = (_whole, _signed, _measure, _month_first, _share, _rhythm, _roman)
 
     def _number(self, place: int) -> Number | None:
-        if place >= len(self._tokens):
+        if place >= len(self._said):
             return None
         token = self._tokens[place]
         if token.digits:
             values, end = readings(token.text), place + 1
-            if (scale := self._words.numbers.scale_at(self._tokens, end)) and values:
+            if (scale := self._words.numbers.scale_at(self._said, end)) and values:
                 return Number(tuple(value * scale[0] for value in values), place, scale[1], token.text)
             return Number(values, place, self._past_ending(end), token.text)
         if self._words.language == "zh" and _IDEOGRAPH.fullmatch(token.text):
             return self._ideographs(place)
-        found = self._words.numbers.at(self._tokens, place)
+        found = self._words.numbers.at(self._said, place)
         if found is None:
             return None
         weak = self._text(place, found[1]) in self._words.only_with_unit
@@ -206,7 +207,7 @@ class Scan:
 
     def _ideographs(self, place: int) -> Number:
         end = place
-        while end < len(self._tokens) and _IDEOGRAPH.fullmatch(self._tokens[end].text):
+        while end < len(self._said) and _IDEOGRAPH.fullmatch(self._said[end]):
             end += 1
         return Number((chinese(self._text(place, end).replace(" ", "")),), place, end, weak=True)
 
@@ -224,22 +225,22 @@ class Scan:
 
     def _following(self, last: Number, end: int) -> Number | None:
         """Give the next number of a series: "3 a 6", "5, 10 y 15", "tres (3)"."""
-        if end < len(self._tokens) and self._tokens[end].text == "(":
+        if end < len(self._said) and self._said[end] == "(":
             number = self._number(end + 1)
-            closed = number is not None and number.end < len(self._tokens) and self._tokens[number.end].text == ")"
+            closed = number is not None and number.end < len(self._said) and self._said[number.end] == ")"
             return replace(number, end=number.end + 1) if number and closed and number.values == last.values else None
-        found = self._words.between.at(self._tokens, end)
+        found = self._words.between.one_at(self._said, end)
         return self._number(found[1]) if found else None
 
     def _unit_behind(self, end: int) -> tuple[str, str, int] | None:
         """Give the unit behind a number, its wording and its end; a hyphen and a few words may stand between."""
         place = end
         for _ in range(_MOST_FILLERS + 1):
-            if place < len(self._tokens) and self._tokens[place].text == "-":
+            if place < len(self._said) and self._said[place] == "-":
                 place += 1
-            if found := self._words.units.at(self._tokens, place):
+            if found := self._words.units.one_at(self._said, place):
                 return found[0].name, found[0].wording, found[1]
-            filler = self._words.fillers.at(self._tokens, place)
+            filler = self._words.fillers.one_at(self._said, place)
             if filler is None:
                 return None
             place = filler[1]
@@ -247,7 +248,7 @@ class Scan:
 
     def _with_unit(self, series: Sequence[Number], unit: str, wording: str, end: int) -> int:
         rate = self._rate_behind(end, series[0].start)
-        if unit == "hour" and series[-1].values == (_WHOLE_DAY,) and (daily := self._words.rates.at(self._tokens, end)):
+        if unit == "hour" and series[-1].values == (_WHOLE_DAY,) and (daily := self._words.rates.one_at(self._said, end)):
             end = daily[1] if daily[0] == "day" else end  # "24 hours a day" is the whole day, not one day
         for number in series:
             final = number is series[-1]
@@ -273,7 +274,7 @@ class Scan:
 
     def _rate_behind(self, end: int, start: int) -> str | None:
         """Give the rhythm of an amount: right behind it, or right before."""
-        if found := self._words.rates.at(self._tokens, end):
+        if found := self._words.rates.one_at(self._said, end):
             return found[0]
         return self._rate[0] if self._rate is not None and self._rate[1] == start else None
 
@@ -282,10 +283,10 @@ class Scan:
         if not all(self._is_day(number) for number in series):
             return None
         place = end
-        if place < len(self._tokens) and self._tokens[place].text in {".", "-", "/"}:
+        if place < len(self._said) and self._said[place] in {".", "-", "/"}:
             place += 1
-        glue = self._words.month_glue.at(self._tokens, place)
-        found = self._words.months.at(self._tokens, glue[1] if glue else place)
+        glue = self._words.month_glue.one_at(self._said, place)
+        found = self._words.months.one_at(self._said, glue[1] if glue else place)
         if found is None:
             return None
         year, last = self._year_behind(found[1])
@@ -297,12 +298,12 @@ class Scan:
 
     def _year_behind(self, end: int) -> tuple[str | None, int]:
         place = end
-        while place < len(self._tokens) and self._tokens[place].text in {".", ",", "-", "/"} and place < end + 1:
+        while place < len(self._said) and self._said[place] in {".", ",", "-", "/"} and place < end + 1:
             place += 1
-        glue = self._words.year_glue.at(self._tokens, place)
+        glue = self._words.year_glue.one_at(self._said, place)
         place = glue[1] if glue else place
-        if place < len(self._tokens) and _YEAR.fullmatch(self._tokens[place].text):
-            return self._tokens[place].text, place + 1
+        if place < len(self._said) and _YEAR.fullmatch(self._said[place]):
+            return self._said[place], place + 1
         return None, end
 
     def _is_day(self, number: Number) -> bool:
@@ -310,7 +311,7 @@ class Scan:
         return whole and 1 <= number.values[0] <= _MONTH_DAYS and not number.weak
 
     def _text(self, start: int, end: int) -> str:
-        return " ".join(token.text for token in self._tokens[start:end])
+        return " ".join(self._said[start:end])
 
     def _note(self, start: int, end: int, figures: Iterator[Figure] | Sequence[Figure], *, spelt: bool = False) -> None:
         self._page.add(self._tokens[start].start, self._tokens[end - 1].end, figures, spelt=spelt)

@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from clara.language.fold import fold
-from clara.language.phrases import Phrases, Token
+from clara.language.fold import folded
+from clara.language.phrases import Phrases, signs
 
-# Digits with their separators; a blank separates thousands only.
-DIGITS = r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,']\d+)*"
 _THOUSAND = 1_000
 _HUNDRED = 100
 _TEN = 10
@@ -45,17 +43,17 @@ class NumberWords:
     """
 
     def __init__(self, numbers: Mapping[str, Sequence[str]], joiners: Iterable[str]) -> None:
-        self._words = Phrases((form, float(value)) for value, forms in numbers.items() for form in forms)
-        self._joiners = frozenset(fold(joiner).text for joiner in joiners)
+        self._words = Phrases(((form, float(value)) for value, forms in numbers.items() for form in forms), signs)
+        self._joiners = frozenset(folded(joiner) for joiner in joiners)
 
-    def at(self, tokens: Sequence[Token], start: int) -> tuple[float, int] | None:
+    def at(self, said: Sequence[str], start: int) -> tuple[float, int] | None:
         """Give the number that begins here and where it ends, or None."""
-        found = self._words.at(tokens, start)
+        found = self._words.one_at(said, start)
         if found is None:
             return None
         last, end = found
         total, group = (0.0, last) if last < _THOUSAND else (last, 0.0)
-        while (following := self._next(tokens, end, last, group)) is not None:
+        while (following := self._next(said, end, last, group)) is not None:
             last, end = following
             if last >= _THOUSAND:
                 total, group = total + max(group, 1.0) * last if last <= max(group, 1) * last else last, 0.0
@@ -65,18 +63,18 @@ class NumberWords:
                 group += last
         return total + group, end
 
-    def scale_at(self, tokens: Sequence[Token], start: int) -> tuple[float, int] | None:
+    def scale_at(self, said: Sequence[str], start: int) -> tuple[float, int] | None:
         """Give a word for thousand or more that stands here, behind digits: "3 mil", "2 millones"."""
-        found = self._words.at(tokens, start)
+        found = self._words.one_at(said, start)
         return found if found is not None and found[0] >= _THOUSAND else None
 
-    def _next(self, tokens: Sequence[Token], end: int, last: float, group: float) -> tuple[float, int] | None:
+    def _next(self, said: Sequence[str], end: int, last: float, group: float) -> tuple[float, int] | None:
         """Give the next part of the number begun, when it can be one."""
         place, joined = end, False
-        while place < len(tokens) and (tokens[place].text == "-" or (not joined and tokens[place].text in self._joiners)):
-            joined = joined or tokens[place].text != "-"
+        while place < len(said) and (said[place] == "-" or (not joined and said[place] in self._joiners)):
+            joined = joined or said[place] != "-"
             place += 1
-        found = self._words.at(tokens, place)
+        found = self._words.one_at(said, place)
         if found is None:
             return None
         value = found[0]

@@ -6,8 +6,8 @@ Each case holds a text, the pieces that must go (`hidden`) and those that must s
 from collections.abc import Mapping
 from typing import Final
 
-from clara.answering.privacy.identity_data import masked
 from clara.container import Container
+from clara.language.identity_data import masked
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of
 

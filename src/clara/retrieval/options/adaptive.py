@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from clara.errors import Invalid
+from clara.language.tokens import length, words
 from clara.retrieval.options.corrective import Stop
 from clara.retrieval.options.self_rag import should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve
-from clara.retrieval.vocabulary import Vocabulary, length, words
+from clara.retrieval.vocabulary import Vocabulary
 
 SELF_REFLECTIVE = "self_reflective"
 CORRECTIVE = "corrective"

@@ -6,12 +6,13 @@ from itertools import islice
 from math import inf
 from time import perf_counter
 
+from clara.language.tokens import words
 from clara.retrieval.options.fusion import Merge, reciprocal_ranks
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError, Rewrite
 from clara.retrieval.options.relevance import DEFAULT, Bounds, Relevance, grade
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
-from clara.retrieval.vocabulary import Vocabulary, words
+from clara.retrieval.vocabulary import Vocabulary
 
 Stop = Callable[[Query, Found], bool]
 

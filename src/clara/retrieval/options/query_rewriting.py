@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from clara.errors import Unavailable
+from clara.language.tokens import words
 from clara.retrieval.passage import Found, Hit, Query, Status
-from clara.retrieval.vocabulary import Vocabulary, words
+from clara.retrieval.vocabulary import Vocabulary
 
 # Gives other texts for a question, the most promising first, from the question and what was found for it. May raise
 # QueryWriterUnavailableError, on the call or while its texts are taken.

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from clara.language.tokens import words
 from clara.retrieval.passage import Hit, Query
-from clara.retrieval.vocabulary import Vocabulary, words
+from clara.retrieval.vocabulary import Vocabulary
 
 
 class Relevance(StrEnum):

@@ -2,9 +2,10 @@
 
 from dataclasses import asdict, dataclass, replace
 
+from clara.language.tokens import length, words
 from clara.retrieval.options.relevance import DEFAULT, Bounds, Graded, Relevance, grade
 from clara.retrieval.passage import Found, Query, Retrieve, Status
-from clara.retrieval.vocabulary import Vocabulary, length, words
+from clara.retrieval.vocabulary import Vocabulary
 
 NO_TIER = "none"
 # Advanced RAG gives these signs of a question and a base of .5, and no weights: the three share the other half equally.

@@ -8,7 +8,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
-from clara.answering.privacy.identity_data import masked
+from clara.language.identity_data import masked
 from clara.retrieval.options.rerankers import RerankerUnavailableError, in_order
 
 BEST_SCORE = 10

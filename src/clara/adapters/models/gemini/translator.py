@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, sendable
 from clara.adapters.models.gemini.wire import GeminiUnavailableError
-from clara.answering.privacy.identity_data import masked
+from clara.language.identity_data import masked
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara.retrieval.quotation import one_line
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from clara.answering.privacy.identity_data import holds_numbers, identity_in, masked
+from clara.language.identity_data import holds_numbers, identity_in, masked
 from clara.settings import resources
 
 PEOPLE = [

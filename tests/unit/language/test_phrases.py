@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.knowledge.words import Phrases, every
-from clara.retrieval.vocabulary import words
+from clara.language.phrases import Phrases, every
+from clara.language.tokens import words
 
 # Letters of the served languages that have a capital and a small form.
 LETTERS = "abcçdeéèfgğhiíjklmnñoöpqrsștțuüvwxyzабвгґдеєёжзиіїйклмнопрстуфхцчшщъыьэюя"
@@ -110,7 +110,7 @@ PHRASES = [
 )
 def test_phrases(text: str, expected: list[str]) -> None:
     """Phrases are found as whole words, in order, and the longest counts."""
-    assert [label for _, _, label in Phrases(PHRASES).find(words(text))] == expected
+    assert [label for _, _, label in Phrases(PHRASES).longest_first(words(text))] == expected
 
 
 OVERLAPPING = Phrases([("a b", "ab"), ("b c d", "bcd"), ("d e", "de"), ("c d", "cd"), ("e", "e"), ("f g h i", "fghi")])
@@ -132,7 +132,7 @@ OVERLAPPING = Phrases([("a b", "ab"), ("b c d", "bcd"), ("d e", "de"), ("c d", "
 )
 def test_overlaps(text: str, expected: list[tuple[int, int, str]]) -> None:
     """Where phrases overlap the longest counts, wherever it starts, and what it does not touch counts too."""
-    assert OVERLAPPING.find(words(text)) == expected
+    assert OVERLAPPING.longest_first(words(text)) == expected
 
 
 @given(
@@ -142,7 +142,7 @@ def test_overlaps(text: str, expected: list[tuple[int, int, str]]) -> None:
 def test_longest_wins(phrases: list[list[str]], said: list[str]) -> None:
     """Every phrase in a text is found, or overlaps one found that is at least as long; none found overlaps another."""
     keys = {tuple(phrase) for phrase in phrases}
-    found = Phrases([(" ".join(key), key) for key in keys]).find(said)
+    found = Phrases([(" ".join(key), key) for key in keys]).longest_first(said)
     spans = [(start, end) for start, end, _ in found]
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     for start in range(len(said)):
@@ -154,24 +154,24 @@ def test_longest_wins(phrases: list[list[str]], said: list[str]) -> None:
 
 def test_places() -> None:
     """Each phrase comes with the places of its first word and of the word after its last."""
-    assert Phrases(PHRASES).find(words("mi tarjeta sanitaria y mi NIE")) == [(1, 3, "card"), (5, 6, "nie")]
+    assert Phrases(PHRASES).longest_first(words("mi tarjeta sanitaria y mi NIE")) == [(1, 3, "card"), (5, 6, "nie")]
 
 
 def test_one_phrase_two_labels() -> None:
     """A phrase that means two things is found with both."""
     both = Phrases([("la tarjeta", "nie"), ("la tarjeta", "tie"), ("la", "article")])
-    assert both.find(["la", "tarjeta"]) == [(0, 2, "nie"), (0, 2, "tie")]
+    assert both.longest_first(["la", "tarjeta"]) == [(0, 2, "nie"), (0, 2, "tie")]
 
 
 def test_phrase_without_words() -> None:
     """A phrase of signs alone is never found."""
-    assert Phrases([("¡!", "signs")]).find(words("¡! hola")) == []
+    assert Phrases([("¡!", "signs")]).longest_first(words("¡! hola")) == []
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("xyz"), min_size=1), st.lists(st.sampled_from("abc")))
 def test_planted_phrase(before: list[str], phrase: list[str], after: list[str]) -> None:
     """A phrase is found wherever it stands between other words."""
-    found = Phrases([(" ".join(phrase), "it")]).find([*before, *phrase, *after])
+    found = Phrases([(" ".join(phrase), "it")]).longest_first([*before, *phrase, *after])
     assert found == [(len(before), len(before) + len(phrase), "it")]
 
 
@@ -179,7 +179,7 @@ def test_planted_phrase(before: list[str], phrase: list[str], after: list[str]) 
 def test_found_phrases_never_overlap(phrases: list[str], text: str) -> None:
     """What is found stands in the text where it says, from left to right, one phrase after the other."""
     said, end = words(text), 0
-    for start, stop, phrase in Phrases([(phrase, phrase) for phrase in dict.fromkeys(phrases)]).find(said):
+    for start, stop, phrase in Phrases([(phrase, phrase) for phrase in dict.fromkeys(phrases)]).longest_first(said):
         assert said[start:stop] == words(phrase)
         assert start >= end or said[start:stop] == said[end - (stop - start) : end]
         end = stop

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.answering.detection import DEFAULT, READ, LanguageDetector, said_in
 from clara.answering.texts import LANGUAGES
+from clara.language.detection import DEFAULT, READ, LanguageDetector, said_in
 from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
 from clara_lab.training.examples import read_examples
@@ -169,7 +169,7 @@ def test_language_that_is_not_served(detector: LanguageDetector, text: str, expe
 )
 def test_guess(shares: Mapping[str, float], expected: str) -> None:
     """A guess counts within the script, and when it is likelier than everything else."""
-    assert LanguageDetector(lambda _text: shares, {"it": "es"}).detect("tres palabras raras") == expected
+    assert LanguageDetector(LANGUAGES, lambda _text: shares, {"it": "es"}).detect("tres palabras raras") == expected
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_guess(shares: Mapping[str, float], expected: str) -> None:
 )
 def test_guess_in_cyrillic(shares: Mapping[str, float], expected: str) -> None:
     """Cyrillic letters are Ukrainian or Russian, never Spanish."""
-    assert LanguageDetector(lambda _text: shares, {}).detect("слово") == expected
+    assert LanguageDetector(LANGUAGES, lambda _text: shares, {}).detect("слово") == expected
 
 
 @pytest.mark.parametrize(

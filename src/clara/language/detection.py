@@ -5,13 +5,12 @@ among them, and others that people write. Each of these is answered in a served 
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from clara.answering.texts import LANGUAGES
-from clara.retrieval.vocabulary import words
+from clara.language.fold import caseless
+from clara.language.tokens import words
 
 # The probability (0..1) of each language for what a message says.
 Guess = Callable[[str], Mapping[str, float]]
@@ -44,6 +43,7 @@ _BLOCKS: Final = (
     ("\u3400", "\u9fff", "zh"),
     ("\uf900", "\ufaff", "zh"),
 )
+_CYRILLIC: Final = frozenset({"uk", "ru"})
 _UKRAINIAN: Final = frozenset("іїєґ")
 _RUSSIAN: Final = frozenset("ыэъё")
 
@@ -53,16 +53,18 @@ class LanguageDetector:
 
     def __init__(
         self,
+        served: Sequence[str],
         guess: Guess,
         answered_in: Mapping[str, str],
         neutral: Iterable[str] = (),
         phrases: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        """`guess` may name languages that are not served; `answered_in` names the served one for each of them.
+        """Take the languages that are `served`; `guess` may name others, and `answered_in` the served one for each of them.
 
         `neutral` are texts whose words tell nothing, such as names that everybody says in Spanish. `phrases` are what people
         say in short messages, by language: there a word that only one language has tells it.
         """
+        self._served = served
         self._guess = guess
         self._answered_in = answered_in
         self._neutral = frozenset(word for text in neutral for word in words(text))
@@ -71,10 +73,12 @@ class LanguageDetector:
     def detect(self, text: str, previous: str | None = None) -> str:
         """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
         script = by_script(_NO_WORDS.sub(" ", text))
-        if script in LANGUAGES:
+        if script in self._served:
             return script
         candidates = (
-            ("uk", "ru") if script == "cyrillic" else tuple(language for language in LANGUAGES if language not in {"uk", "ru"})
+            ("uk", "ru")
+            if script == "cyrillic"
+            else tuple(language for language in self._served if language not in {"uk", "ru"})
         )
         saying = words(_ALIKE.sub(" ", text))
         if len(saying) <= SHORT:
@@ -92,7 +96,7 @@ class LanguageDetector:
         Who goes on in a language that is not served is answered as before.
         """
         shares = {name: share for name, share in self._guess(said_in(text)).items() if self._answer(name) in candidates}
-        if previous in candidates and shares and max(shares, key=shares.__getitem__) not in LANGUAGES:
+        if previous in candidates and shares and max(shares, key=shares.__getitem__) not in self._served:
             return previous
         answers: dict[str, float] = dict.fromkeys(candidates, 0.0)
         for name, share in shares.items():
@@ -127,7 +131,7 @@ def _only_in_one(phrases: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
 
 def by_script(text: str) -> str:
     """Tell the script: "ar", "zh", "uk" or "ru" where it decides, else "cyrillic", "latin", "other" or "none"."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = caseless(text)
     scripts = Counter(_script_of(character) for character in plain)
     del scripts[""]
     if not scripts:
