@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 
 import click
 
@@ -162,19 +161,15 @@ def demo() -> None:
 
 @click.command(name="stand-in")
 @click.option("--port", type=click.IntRange(1, 65535), default=8001, show_default=True)
-def stand_in(port: int) -> None:
+def stand_in_(port: int) -> None:
     """Run a stand-in for Twilio's REST API that prints every message it takes."""
     from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN
     from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
     with running():
-        state = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, lambda taken: click.echo(f"to {taken.recipient}:\n{taken.body}\n"))
-        server = state.serve(port)
-        click.echo(f"TWILIO_API_URL=http://127.0.0.1:{port} TWILIO_ACCOUNT_SID={DEMO_ACCOUNT} TWILIO_AUTH_TOKEN={DEMO_TOKEN}")
-        try:
-            Event().wait()
-        except KeyboardInterrupt:
-            server.shutdown()
+        stand_in = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, lambda taken: click.echo(f"to {taken.recipient}:\n{taken.body}\n"))
+        said = f"TWILIO_API_URL={{url}} TWILIO_ACCOUNT_SID={DEMO_ACCOUNT} TWILIO_AUTH_TOKEN={DEMO_TOKEN}"
+        stand_in.serve_until_interrupted(port, said)
 
 
 @click.group(name="clara_lab", context_settings={"help_option_names": ["-h", "--help"]})
@@ -185,7 +180,7 @@ def cli() -> None:
     """
 
 
-for command in (bench, demo, stand_in):
+for command in (bench, demo, stand_in_):
     cli.add_command(command)
 
 

@@ -22,7 +22,8 @@ from clara.retrieval.options.rerankers import (
     reranked,
 )
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery, ScriptedReply
 from clara_lab.stand_ins.speech import generation
 
 KEY = "test-key"
@@ -151,14 +152,14 @@ def test_one_client_serves_many_threads(models: Models, scorer: str) -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        ModelFault(Delivery.HANG),
-        ModelFault(Delivery.DRIP_HEADERS, body=b" " * 500),
-        ModelFault(Delivery.DRIP_BODY, body=b" " * 500),
-        ModelFault(Delivery.DRIP_BODY, status=503, body=b" " * 500),
+        ScriptedReply(Delivery.HANG),
+        ScriptedReply(Delivery.DRIP_HEADERS, body=b" " * 500),
+        ScriptedReply(Delivery.DRIP_BODY, body=b" " * 500),
+        ScriptedReply(Delivery.DRIP_BODY, status=503, body=b" " * 500),
     ],
     ids=["hang", "dripping headers", "dripping body", "dripping error"],
 )
-def test_the_deadline_is_for_the_whole_exchange(models: Models, scorer: str, fault: ModelFault) -> None:
+def test_the_deadline_is_for_the_whole_exchange(models: Models, scorer: str, fault: ScriptedReply) -> None:
     """Silence ends at the deadline, and so does an answer that never stops arriving."""
     models.server.faults.append(fault)
     started = perf_counter()
@@ -172,30 +173,30 @@ def test_the_deadline_is_for_the_whole_exchange(models: Models, scorer: str, fau
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        (ModelFault(status=429, body=b"{}"), "answered 429"),
-        (ModelFault(status=500, body=b"<html>"), "answered 500"),
-        (ModelFault(status=503), "answered 503"),
-        (ModelFault(status=302, headers={"Location": "/elsewhere"}), "answered 302"),
-        (ModelFault(Delivery.RESET), r"could not be reached \(NetworkError\)"),
-        (ModelFault(Delivery.TRUNCATED, body=b"[" * 100), r"could not be reached \(NetworkError\)"),
-        (ModelFault(body=b""), "something else than"),
-        (ModelFault(body=b"\xff\xfe garbage"), "something else than"),
-        (ModelFault(body=b"[]"), "something else than"),
-        (ModelFault(body=b"null"), "something else than"),
-        (ModelFault(body=b"[" * 100_000), "something else than"),
-        (ModelFault(body=b'{"candidates": 1, "rankings": 1}'), "something else than"),
-        (ModelFault(body=b"x" * (MAX_ANSWER_BYTES + 1)), "answered with more than is taken"),
-        (ModelFault(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), r"could not be reached \(DecodingError\)"),
-        (ModelFault(status=500, body=b"[" * 100_000), "something else than|answered 500"),
-        (ModelFault(status=500, body=b"\xff\xfe\xff"), "something else than|answered 500"),
-        (ModelFault(status=400, body=b'{"error": "not an object"}'), "answered 400"),
+        (ScriptedReply(status=429, body=b"{}"), "answered 429"),
+        (ScriptedReply(status=500, body=b"<html>"), "answered 500"),
+        (ScriptedReply(status=503), "answered 503"),
+        (ScriptedReply(status=302, headers={"Location": "/elsewhere"}), "answered 302"),
+        (ScriptedReply(Delivery.RESET), r"could not be reached \(NetworkError\)"),
+        (ScriptedReply(Delivery.TRUNCATED, body=b"[" * 100), r"could not be reached \(NetworkError\)"),
+        (ScriptedReply(body=b""), "something else than"),
+        (ScriptedReply(body=b"\xff\xfe garbage"), "something else than"),
+        (ScriptedReply(body=b"[]"), "something else than"),
+        (ScriptedReply(body=b"null"), "something else than"),
+        (ScriptedReply(body=b"[" * 100_000), "something else than"),
+        (ScriptedReply(body=b'{"candidates": 1, "rankings": 1}'), "something else than"),
+        (ScriptedReply(body=b"x" * (MAX_ANSWER_BYTES + 1)), "answered with more than is taken"),
+        (ScriptedReply(body=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), r"could not be reached \(DecodingError\)"),
+        (ScriptedReply(status=500, body=b"[" * 100_000), "something else than|answered 500"),
+        (ScriptedReply(status=500, body=b"\xff\xfe\xff"), "something else than|answered 500"),
+        (ScriptedReply(status=400, body=b'{"error": "not an object"}'), "answered 400"),
     ],
     ids=[
         "rate", "error", "overload", "redirect", "reset", "truncated", "empty", "garbage", "list", "null", "nested", "types",
         "too large", "compressed", "nested error", "garbled error", "odd error",
     ],
 )  # fmt: skip
-def test_every_fault_is_unavailability(models: Models, scorer: str, fault: ModelFault, reason: str) -> None:
+def test_every_fault_is_unavailability(models: Models, scorer: str, fault: ScriptedReply, reason: str) -> None:
     """Each way to fail has one name and a short reason without the question; the next call is served."""
     models.server.faults.append(fault)
     with pytest.raises(RerankerUnavailableError, match=reason) as caught:
@@ -275,7 +276,7 @@ def test_scores_that_do_not_fit_are_refused(
     models: Models, scorer: str, answer: Callable[..., bytes], pairs: list[tuple[object, object]]
 ) -> None:
     """Every text needs one finite number; nothing is guessed, converted or filled in."""
-    models.server.faults.append(ModelFault(body=answer(*pairs)))
+    models.server.faults.append(ScriptedReply(body=answer(*pairs)))
     with pytest.raises(RerankerUnavailableError, match=r"exactly once|something else than"):
         models.ample[scorer].scores(QUESTION, TEXTS)
 
@@ -284,7 +285,7 @@ def test_scores_that_do_not_fit_are_refused(
 def test_gemini_scores_beyond_the_scale_are_refused(models: Models, score: float) -> None:
     """The scale is 0 to 10; a logit may be any finite number."""
     pairs = [(0, 1.0), (1, score), (2, 3.0)]
-    models.server.faults += [ModelFault(body=ratings(*pairs)), ModelFault(body=rankings(*pairs))]
+    models.server.faults += [ScriptedReply(body=ratings(*pairs)), ScriptedReply(body=rankings(*pairs))]
     with pytest.raises(RerankerUnavailableError, match="something else than ratings"):
         models.ample["gemini"].scores(QUESTION, TEXTS)
     assert models.ample["ranking"].scores(QUESTION, TEXTS) == [1.0, score, 3.0]

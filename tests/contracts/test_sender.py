@@ -39,12 +39,12 @@ class Twilio:
 @pytest.fixture
 def twilio() -> Iterator[Twilio]:
     state = TwilioStandIn(ACCOUNT, TOKEN)
-    server = state.serve()
+    state.serve()
     senders = TwilioSender(ACCOUNT, TOKEN, STATUS, state.url), TwilioSender(ACCOUNT, TOKEN, STATUS, state.url, 0.2)
     yield Twilio(*senders, state)
     for sender in senders:
         sender.close()
-    server.shutdown()
+    state.close()
 
 
 @pytest.fixture

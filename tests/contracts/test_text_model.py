@@ -15,7 +15,8 @@ from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.adapters.models.scripted import ObedientWriter, ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, replayed, unfit_answers
-from clara_lab.stand_ins.model_server import Delivery, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0
@@ -82,7 +83,7 @@ def test_any_page_can_be_asked(written: Written, page: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_is_unavailability_within_the_time(written: Written, name: str) -> None:
     """Each way to fail has one name and a short reason, without a word of prompt or answer; the next call is served."""
-    seconds = SHORT if FAULTS[name].manner in SLOW else AMPLE
+    seconds = SHORT if FAULTS[name].delivery in SLOW else AMPLE
     written.server.faults += [FAULTS[name]] * 2  # a second one for the try that Gemini itself asks for
     started = perf_counter()
     with pytest.raises(ModelUnavailableError) as caught:

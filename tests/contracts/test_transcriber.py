@@ -11,7 +11,8 @@ from clara.adapters.models.gemini.transcriber import MAX_AUDIO_BYTES, MAX_CHARAC
 from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.answering.ports import ModelUnavailableError, Transcriber
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0
@@ -76,7 +77,7 @@ def test_orders_in_a_recording_are_words(listening: Listening) -> None:
 def test_a_model_that_does_not_stop_is_cut(listening: Listening) -> None:
     """A transcript has an end, whatever the model repeats."""
     answer = json.dumps({"speech": True, "words": "sí " * 20_000})
-    listening.server.faults.append(ModelFault(body=said(answer)))
+    listening.server.faults.append(ScriptedReply(body=said(answer)))
     assert len(listening.hear(b"si")) <= MAX_CHARACTERS
 
 
@@ -97,7 +98,7 @@ def test_what_is_no_recording_is_not_sent(listening: Listening, audio: bytes, me
 )
 def test_what_is_no_transcript_is_unavailability(listening: Listening, answer: str) -> None:
     """Nothing is guessed from an answer in another form."""
-    listening.server.faults.append(ModelFault(body=said(answer)))
+    listening.server.faults.append(ScriptedReply(body=said(answer)))
     with pytest.raises(ModelUnavailableError, match="something else than a transcript"):
         listening.hear(SPOKEN.encode())
 
@@ -105,7 +106,7 @@ def test_what_is_no_transcript_is_unavailability(listening: Listening, answer: s
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_is_unavailability_within_the_time(listening: Listening, name: str) -> None:
     """Each way to fail has one name and a short reason; the next call is served."""
-    seconds = SHORT if FAULTS[name].manner in SLOW else AMPLE
+    seconds = SHORT if FAULTS[name].delivery in SLOW else AMPLE
     listening.server.faults += [FAULTS[name]] * 2  # a second one for the try that Gemini itself asks for
     started = perf_counter()
     with pytest.raises(ModelUnavailableError) as caught:

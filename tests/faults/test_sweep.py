@@ -33,9 +33,9 @@ def forks() -> Iterator[Forks]:
 def stage(empty_url: str, forks: Forks, tmp_path: Path) -> Iterator[Stage]:
     engine = open_engine(empty_url)
     channel = TwilioStandIn(ACCOUNT, TOKEN, manner=CallbackOptions(statuses=()))
-    serving = channel.serve()
+    channel.serve()
     yield Stage(empty_url, engine, channel, forks, tmp_path)
-    serving.shutdown()
+    channel.close()
     engine.dispose()
 
 

@@ -25,7 +25,8 @@ from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile
 from clara.settings import child_environment, resources
 from clara_lab.stand_ins.gemini_faults import refused
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelRequest, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery, ScriptedReply, StandInRequest
 
 GEMINI = "gemini-embedding-001-768"
 Opened = Callable[..., Container]
@@ -35,9 +36,9 @@ Opened = Callable[..., Container]
 class Watched(ModelStandIn):
     """A stand-in for Gemini that does something before it answers the request of a number."""
 
-    before: Callable[[int], ModelFault | None] = lambda _number: None
+    before: Callable[[int], ScriptedReply | None] = lambda _number: None
 
-    def take(self, request: ModelRequest) -> ModelFault | None:
+    def take(self, request: StandInRequest) -> ScriptedReply | None:
         fault = ModelStandIn.take(self, request)
         return self.before(len(self.requests)) or fault
 
@@ -150,7 +151,7 @@ def test_a_killed_build_changes_nothing_and_is_taken_up_where_it_was(
 ) -> None:
     """The process is killed while Gemini has its third batch: the old model serves, and what was stored is not asked again."""
     fill(services, [passage(number) for number in range(200)])
-    gemini.before = lambda number: ModelFault(Delivery.HANG) if number == 3 else None
+    gemini.before = lambda number: ScriptedReply(Delivery.HANG) if number == 3 else None
     environment = child_environment(RAG_DB_URL=empty_url, GEMINI_API_KEY="key", GEMINI_BASE_URL=gemini.url)
     line = [sys.executable, "-m", "clara", "index", "build", "--model", "gemini", "--corpus", "towns"]
     with subprocess.Popen(line, env=environment) as process:

@@ -15,7 +15,8 @@ from clara.container import Container
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
 from clara_lab.stand_ins.gemini_faults import refused, said
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import ScriptedReply
 
 PROMPT = Prompt("Answer from the page.", "El NIE cuesta 9,84 €.")
 NOBODY = "postgresql://clara:clara@127.0.0.1:1/clara"
@@ -84,7 +85,7 @@ def test_writing_and_listening_work_through_the_wiring(opened: Opened, gemini: M
     assert transcriber is not None
     assert model.write(PROMPT, 9.0) == "El NIE cuesta 9,84 €. [C1]"
     assert transcriber.transcribe("¿cuánto?".encode(), "audio/ogg", 9.0) == "¿cuánto?"
-    gemini.faults.append(ModelFault(body=said("", "SAFETY")))
+    gemini.faults.append(ScriptedReply(body=said("", "SAFETY")))
     with pytest.raises(ModelUnavailableError):
         model.write(PROMPT, 9.0)
     assert [request.path.split("/")[-1].partition(":")[0] for request in gemini.requests] == [
@@ -149,7 +150,7 @@ def test_what_is_not_found_is_asked_again_in_spanish(opened: Opened, gemini: Mod
     services = opened(knowledge_url, rag_translator="gemini", gemini_calls_per_day=3)
     retrieve = services.retriever.get()
     strange = Query("ngapi kitambulisho cha mgeni", "clara", "en")
-    spanish = ModelFault(body=said(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"})))
+    spanish = ScriptedReply(body=said(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"})))
     gemini.faults += [spanish, refused(503, "UNAVAILABLE")]
     found = retrieve(strange)
     assert (found.status, [asked["kind"] for asked in found.trace["rounds"]]) == (Status.FOUND, ["question", "translation"])

@@ -24,9 +24,8 @@ VOICE = b"OggS" + bytes(range(256)) * 40
 def twilio() -> Iterator[TwilioStandIn]:
     state = TwilioStandIn(ACCOUNT, "token")
     state.media.held[NAME] = ("audio/ogg; codecs=opus", VOICE)
-    server = state.serve()
-    yield state
-    server.shutdown()
+    yield state.serve()
+    state.close()
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.ingestion.ports import Change, Written
 from clara.retrieval.passage import Found, Query, Status
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import ScriptedReply
 from clara_lab.stand_ins.speech import overlap
 
 QUESTION, SAME, OTHER = "¿Cuánto cuesta el NIE?", "cuanto cuesta el nie", "¿Qué documentos pide el padrón?"
@@ -246,7 +247,7 @@ def test_a_reranker_that_fails_changes_nothing(url: str, opened: Opened, models:
     """The order stays, the failure is named, and the result is not remembered; the next one is reranked and is."""
     plain = found_by(opened(url), limit=20)
     services = opened(url, rag_cache_enabled=True, **served_by(models)[choice])
-    models.faults.append(ModelFault(status=503))
+    models.faults.append(ScriptedReply(status=503))
     found = found_by(services)
     assert names_of(found) == names_of(plain)[:5]
     assert [failure.split(": ")[0] for failure in found.failures] == [name]

@@ -19,10 +19,8 @@ from clara_lab.stand_ins.twilio_server import TwilioStandIn
 @pytest.fixture
 def twilio() -> Iterator[TwilioStandIn]:
     state = TwilioStandIn(ACCOUNT, TOKEN)
-    server = state.serve()
-    yield state
-    server.shutdown()
-    server.server_close()
+    yield state.serve()
+    state.close()
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from clara_lab.bench.events import read_events
 from clara_lab.bench.plan import RunPlan, planned
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, read_run
 from clara_lab.runner.run import EVENTS, Output, run
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery, ScriptedReply
 from clara_lab.stand_ins.speech import quote
 
 TOWNS = (
@@ -38,7 +39,7 @@ TOWNS = (
     "Lorca",
     "Mula",
 )
-GARBAGE = ModelFault(body=b"<html>")
+GARBAGE = ScriptedReply(body=b"<html>")
 
 
 def jsonl(file: Path, rows: list[dict[str, object]]) -> None:
@@ -201,7 +202,7 @@ def test_failures_are_counted_and_lose_no_run(bench: Bench, models: ModelStandIn
     record = bench.run(**plan, **reranking(models))
     assert record.totals["rerank_failures"] == 5
     assert sum(one.reranked is False for one in record.questions) == 5
-    models.standing = ModelFault(status=500)
+    models.standing = ScriptedReply(status=500)
     record = bench.run(**plan)
     assert all(one.answer is None and one.measures["f1"].value is None for one in record.questions)
     assert record.totals["questions_with_failures"] == len(TOWNS)
@@ -212,7 +213,7 @@ def test_a_passage_without_sentence_is_told(bench: Bench, models: ModelStandIn) 
     """The next run asks for what is missing, and does not take the corpus with a gap for the whole one."""
     values = served(models, RETRIEVAL_STRATEGY="CONTEXTUAL_HYBRID", GENERATION_ENABLED=False)
     values |= {"EMBEDDING_MODEL_NAME": "local", "EMBEDDING_BASE_URL": ""}
-    models.faults = [ModelFault(status=500)]
+    models.faults = [ScriptedReply(status=500)]
     broken = bench.run(**values)
     assert broken.totals["unenriched"] == 1
     mended = bench.run(**values)
@@ -261,7 +262,7 @@ def test_a_run_that_was_killed_is_taken_up(
 
     def write(instruction: str, page: str) -> str:
         if next(writing) == 24:
-            models.standing = ModelFault(Delivery.HANG)  # so that it is still at work when it is killed
+            models.standing = ScriptedReply(Delivery.HANG)  # so that it is still at work when it is killed
         return quote(instruction, page)
 
     models.write = write

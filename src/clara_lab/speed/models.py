@@ -24,7 +24,8 @@ from clara.logs import configure_logs
 from clara.processes.preparation import running_services
 from clara.settings import Settings, load_settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import ScriptedReply
 
 # As many as the turns of one worker, and what the writer gives a call at most; all of it within 12 s of the message.
 ASKING_AT_ONCE: Final = 4
@@ -84,7 +85,7 @@ class Endured:
 def main() -> None:
     """Try every fault, some at the same time, and print a line for each."""
     configure_logs(CRITICAL)
-    faults: Mapping[str, ModelFault] = {**gemini_faults(), **declining_faults()}
+    faults: Mapping[str, ScriptedReply] = {**gemini_faults(), **declining_faults()}
     with (
         running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as services,
         ThreadPoolExecutor(FAULTS_AT_ONCE) as pool,
@@ -101,7 +102,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _endure(services: Container, name: str, fault: ModelFault) -> Endured:
+def _endure(services: Container, name: str, fault: ScriptedReply) -> Endured:
     with _served(services) as (server, failing), ThreadPoolExecutor(ASKING_AT_ONCE) as people:
         _converse(failing, QUESTIONS[0])  # what is built once is not part of an answer
         server.requests.clear()

@@ -1,22 +1,22 @@
 """A stand-in for served models: it speaks the wire formats of Gemini, OpenAI and reranking endpoints, and fails as it is told.
 
 It scores a text by the share of the question's words that the text has: poor, but the same every time. What it says is in
-`gemini_speech` and `openai_speech`, how it fails in `gemini_faults` and `openai_faults`. As a command:
+`speech`, how it fails in `openai_faults` and `gemini_faults`. As a command, with the models `embedder`, `chat` and `ranker`:
 
-    python -m clara_lab.stand_ins.model_server --port 8791
+    python -m clara_lab.stand_ins.model_server --port 8791 --asymmetric --fault rate --fault reset
+
+Then point EMBEDDING_BASE_URL, LLM_BASE_URL and RERANKER_BASE_URL at http://127.0.0.1:8791/v1.
 """
 
-import json
+import asyncio
 import re
-import socket
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from http.server import BaseHTTPRequestHandler
-from urllib.parse import urlsplit
 
-from clara_lab.stand_ins.server import LoopbackStandIn
+import click
+
+from clara_lab.stand_ins.openai_faults import every_fault
+from clara_lab.stand_ins.server import LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
 from clara_lab.stand_ins.speech import (
     Document,
     Write,
@@ -31,42 +31,8 @@ from clara_lab.stand_ins.speech import (
     quote,
 )
 
-# Between two bytes of a drip: well below every sensible timeout, so that only a total deadline ends it.
-DRIP_SECONDS = 0.02
-LONGEST_HANG_SECONDS = 60.0
 
-
-class Delivery(StrEnum):
-    """How a fault is delivered."""
-
-    ANSWER = "answer"
-    HANG = "hang"
-    DRIP_HEADERS = "drip headers"
-    DRIP_BODY = "drip body"
-    RESET = "reset"
-    TRUNCATED = "truncated"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFault:
-    """What one request gets instead of its answer; status, body and headers count only where the manner sends them."""
-
-    manner: Delivery = Delivery.ANSWER
-    status: int = 200
-    body: bytes = b"{}"
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
-    """A request that the stand-in saw. Names of headers are in lower case."""
-
-    path: str
-    headers: Mapping[str, str]
-    document: Document
-
-
-@dataclass(slots=True)
+@dataclass
 class ModelStandIn(LoopbackStandIn):
     """The state of the stand-in. `url` is its address once it serves; `faults` are given first, one a request.
 
@@ -77,28 +43,32 @@ class ModelStandIn(LoopbackStandIn):
 
     api_key: str = ""
     write: Write = quote
-    standing: ModelFault | None = None
+    standing: ScriptedReply | None = None
     asymmetric: bool = False
-    requests: list[ModelRequest] = field(default_factory=list)
-    faults: list[ModelFault] = field(default_factory=list)
+    requests: list[StandInRequest] = field(default_factory=list)
+    faults: list[ScriptedReply] = field(default_factory=list)
 
-    def take(self, request: ModelRequest) -> ModelFault | None:
+    async def answer(self, request: StandInRequest) -> ScriptedReply:
+        """Give the reply in a thread: a writer may take its time."""
+        return await asyncio.to_thread(lambda: self.take(request) or self.said(request))
+
+    def take(self, request: StandInRequest) -> ScriptedReply | None:
         """Remember a request; give the fault that it shall get."""
         with self.lock:
             self.requests.append(request)
             return self.faults.pop(0) if self.faults else self.standing
 
-    def answer(self, request: ModelRequest) -> tuple[int, Document]:
-        """Give status and JSON for a request."""
+    def said(self, request: StandInRequest) -> ScriptedReply:
+        """Answer a request as the models do."""
         key = request.headers.get("x-goog-api-key") or request.headers.get("authorization", "").removeprefix("Bearer ")
         if self.api_key and key != self.api_key:
-            return 401, _error(401, "UNAUTHENTICATED", "The key is not valid.")
+            return _error(401, "UNAUTHENTICATED", "The key is not valid.")
         if self.asymmetric and request.path.endswith("/embeddings") and "input_type" not in request.document:
-            return 400, _error(400, "BadRequestError", "'input_type' parameter is required for asymmetric models")
+            return _error(400, "BadRequestError", "'input_type' parameter is required for asymmetric models")
         for pattern, speak in ROUTES.items():
             if re.search(pattern, request.path):
-                return 200, speak(request.document, self.write)
-        return 404, _error(404, "NOT_FOUND", "There is nothing at this address.")
+                return json_reply(speak(request.document, self.write))
+        return _error(404, "NOT_FOUND", "There is nothing at this address.")
 
 
 def _rank(document: Document, _write: Write) -> Document:
@@ -128,72 +98,28 @@ ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
 }
 
 
-class _ModelHandler(BaseHTTPRequestHandler):
-    state: ModelStandIn
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        self._serve({})
-
-    def do_POST(self) -> None:
-        self._serve(json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0")))))
-
-    def _serve(self, document: Document) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        request = ModelRequest(urlsplit(self.path).path, headers, document)
-        fault = self.state.take(request)
-        if fault is None:
-            status, answer = self.state.answer(request)
-            fault = ModelFault(status=status, body=json.dumps(answer).encode(), headers={"Content-Type": "application/json"})
-        try:
-            self._deliver(fault)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True  # the client had enough, as a fault is meant to make it
-
-    def log_message(self, *_: object) -> None:
-        """Stay quiet: prompts hold personal text."""
-
-    def _deliver(self, fault: ModelFault) -> None:
-        head = self._head(fault)
-        self.close_connection = fault.manner is not Delivery.ANSWER
-        match fault.manner:
-            case Delivery.ANSWER:
-                self.wfile.write(head + fault.body)
-            case Delivery.HANG:
-                self.state.closing.wait(LONGEST_HANG_SECONDS)
-            case Delivery.DRIP_HEADERS:
-                self._drip(head + fault.body)
-            case Delivery.DRIP_BODY:
-                self.wfile.write(head)
-                self._drip(fault.body)
-            case Delivery.RESET:
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.rfile.close()  # as long as it is open, so is the connection
-                self.connection.close()
-            case Delivery.TRUNCATED:
-                self.wfile.write(head + fault.body[: len(fault.body) // 2])
-
-    def _head(self, fault: ModelFault) -> bytes:
-        headers = {"Content-Length": str(len(fault.body)), **fault.headers}
-        lines = [f"HTTP/1.1 {fault.status} {self.responses.get(fault.status, ('Other',))[0]}"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-    def _drip(self, content: bytes) -> None:
-        for place in range(len(content)):
-            self.wfile.write(content[place : place + 1])
-            if self.state.closing.wait(DRIP_SECONDS):
-                return
+def _error(status: int, name: str, message: str) -> ScriptedReply:
+    return json_reply({"error": {"code": status, "message": message, "status": name}}, status)
 
 
-def _error(status: int, name: str, message: str) -> Document:
-    return {"error": {"code": status, "message": message, "status": name}}
+def command(known: Mapping[str, ScriptedReply], port: int, said: str, write: Write = quote) -> click.Command:
+    """Make the command that serves models with these faults to choose from; `said` is printed with the address."""
+    names = click.Choice(sorted(known))
 
+    @click.command()
+    @click.option("--port", default=port, show_default=True, help="The port on this machine; 0: any free one.")
+    @click.option("--key", default="", help="The API key that requests must carry; none: any.")
+    @click.option("--asymmetric", is_flag=True, help="Refuse texts to embed that come without an input_type.")
+    @click.option("--fault", "faults", multiple=True, type=names, help="Given once, before any answer; may be repeated.")
+    @click.option("--standing", type=names, help="Given to every request, after the faults.")
+    def main(port: int, key: str, *, asymmetric: bool, faults: tuple[str, ...], standing: str | None) -> None:
+        """Serve models on this machine, until it is stopped."""
+        stand_in = ModelStandIn(key, write, known[standing] if standing else None, asymmetric)
+        stand_in.faults.extend(known[name] for name in faults)
+        stand_in.serve_until_interrupted(port, said)
 
-ModelStandIn.handler = _ModelHandler
+    return main
 
 
 if __name__ == "__main__":
-    from clara_lab.stand_ins.openai_server import main
-
-    main()
+    command(every_fault(), 8791, "Models are served at {url}/v1")()

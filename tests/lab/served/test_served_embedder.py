@@ -8,8 +8,9 @@ import pytest
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.openai_faults import lasting_faults, refused
+from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
 TEXTS = [f"text number {number}" for number in range(12)]
 
@@ -85,10 +86,10 @@ def test_order_and_length_do_not_depend_on_batches(bench: Callable[..., Bench], 
 
 @pytest.mark.parametrize(
     "fault",
-    [ModelFault(status=429), ModelFault(status=500), ModelFault(Delivery.RESET), ModelFault(body=b"<html>")],
+    [ScriptedReply(status=429), ScriptedReply(status=500), ScriptedReply(Delivery.RESET), ScriptedReply(body=b"<html>")],
     ids=["rate", "error", "reset", "garbage"],
 )
-def test_a_batch_is_tried_again_for_itself(bench: Callable[..., Bench], fault: ModelFault) -> None:
+def test_a_batch_is_tried_again_for_itself(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """DTm-6: one bad moment costs one batch one more try, and nothing else is asked twice."""
     served = bench()
     embedder = served.embedder()
@@ -103,15 +104,15 @@ def test_a_batch_that_fails_for_good_is_named(bench: Callable[..., Bench]) -> No
     """The error says which texts are meant, so that they can be embedded one by one; the next call is served."""
     served = bench(retries=1)
     embedder = served.embedder()
-    served.server.standing = ModelFault(status=500)
+    served.server.standing = ScriptedReply(status=500)
     with pytest.raises(EmbedderUnavailableError, match=r"embedder answered 500; batch 1 of 3 \(texts 2 to 6\)"):
         embedder.embed(["", *TEXTS], "query")
     served.server.standing = None
     assert len(embedder.embed(TEXTS, "query")) == 12
 
 
-def made(*rows: tuple[object, object]) -> ModelFault:
-    return ModelFault(body=json.dumps({"data": [{"index": index, "embedding": row} for index, row in rows]}).encode())
+def made(*rows: tuple[object, object]) -> ScriptedReply:
+    return ScriptedReply(body=json.dumps({"data": [{"index": index, "embedding": row} for index, row in rows]}).encode())
 
 
 UNIT = [1.0] + [0.0] * 255
@@ -132,7 +133,7 @@ UNIT = [1.0] + [0.0] * 255
     ],
     ids=["few", "doubled", "beyond", "short", "zero", "nan", "texts", "bool", "base64"],
 )
-def test_vectors_that_do_not_fit_are_refused(bench: Callable[..., Bench], fault: ModelFault) -> None:
+def test_vectors_that_do_not_fit_are_refused(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """Every text needs one vector of the promised size; nothing is guessed, converted or filled in."""
     served = bench(retries=0)
     embedder = served.embedder()

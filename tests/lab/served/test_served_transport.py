@@ -12,7 +12,7 @@ import pytest
 from clara_lab.chat import ChatPrompt, ChatUnavailableError
 from clara_lab.models.chat import ServedChat
 from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport, Usage
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.openai_faults import (
     CANARY,
     declining_faults,
@@ -22,6 +22,7 @@ from clara_lab.stand_ins.openai_faults import (
     said,
     slow_faults,
 )
+from clara_lab.stand_ins.server import ScriptedReply
 
 ASKED = ChatPrompt("Repeat.", "secreto")
 ANSWER = "«secreto»"
@@ -54,7 +55,7 @@ def bench() -> Iterator[Callable[..., Bench]]:
 
 
 @pytest.mark.parametrize("fault", passing_faults().values(), ids=passing_faults())
-def test_what_may_pass_is_tried_again(bench: Callable[..., Bench], fault: ModelFault) -> None:
+def test_what_may_pass_is_tried_again(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """Overload, broken exchanges and unreadable answers cost tries, with growing waits, and no answer."""
     tried = bench()
     tried.server.faults += [fault, fault]
@@ -79,14 +80,14 @@ def test_after_the_last_try_it_has_failed(bench: Callable[..., Bench]) -> None:
 def test_a_quota_that_opens_late_is_not_waited_for(bench: Callable[..., Bench]) -> None:
     """Who is told to come back tomorrow gives up today."""
     tried = bench()
-    tried.server.faults.append(ModelFault(status=429, headers={"Retry-After": "86400"}))
+    tried.server.faults.append(ScriptedReply(status=429, headers={"Retry-After": "86400"}))
     with pytest.raises(ChatUnavailableError, match="answered 429"):
         tried.chat.complete(ASKED)
     assert tried.waits == []
 
 
 @pytest.mark.parametrize("fault", slow_faults().values(), ids=slow_faults())
-def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fault: ModelFault) -> None:
+def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """Silence and dripping end at NIM_REQUEST_TIMEOUT, and are tried again."""
     tried = bench(RequestLimits(0.3, 4, 1))
     tried.server.faults.append(fault)
@@ -118,7 +119,7 @@ def test_what_will_not_pass_says_what_to_change(bench: Callable[..., Bench], fau
 
 
 @pytest.mark.parametrize("fault", declining_faults().values(), ids=declining_faults())
-def test_an_answer_that_nobody_can_use_is_not_asked_for_again(bench: Callable[..., Bench], fault: ModelFault) -> None:
+def test_an_answer_that_nobody_can_use_is_not_asked_for_again(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """At temperature 0 the model would say the same."""
     tried = bench()
     tried.server.faults.append(fault)
@@ -179,7 +180,7 @@ def test_the_context_length_is_read_from_the_list_of_models(bench: Callable[...,
         (b'{"data": []}', None),
         (b'{"data": [{"id": 7}, {"id": "chat", "max_model_len": "many", "context_length": -1}]}', None),
     ]:
-        tried.server.faults.append(ModelFault(body=body))
+        tried.server.faults.append(ScriptedReply(body=body))
         assert tried.chat.context_length() == length
     tried.server.faults.append(lasting_faults()["not-found"])
     with pytest.raises(ChatUnavailableError, match="LLM_BASE_URL"):
@@ -192,7 +193,7 @@ def test_the_context_length_is_read_from_the_list_of_models(bench: Callable[...,
 def test_tokens_that_are_not_said_cost_no_answer(bench: Callable[..., Bench], usage: bytes) -> None:
     """Gateways count as they like, and the answer is there all the same."""
     tried = bench()
-    tried.server.faults.append(ModelFault(body=b'{"choices": [{"message": {"content": "Yes"}}], "usage": ' + usage + b"}"))
+    tried.server.faults.append(ScriptedReply(body=b'{"choices": [{"message": {"content": "Yes"}}], "usage": ' + usage + b"}"))
     completion = tried.chat.complete(ASKED)
     assert (completion.text, completion.prompt_tokens, completion.completion_tokens) == ("Yes", 0, 0)
 

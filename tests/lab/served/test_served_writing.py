@@ -15,8 +15,9 @@ from clara_lab.bench.writers import ModelWriter, WrittenAnswer
 from clara_lab.models.chat import ServedChat
 from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
+from clara_lab.stand_ins.server import ScriptedReply
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey from nectar.")
@@ -63,7 +64,7 @@ def test_an_answer_is_written_judged_and_compared(served: Served) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_every_fault_is_a_failure_of_one_question(served: Served, fault: ModelFault) -> None:
+def test_every_fault_is_a_failure_of_one_question(served: Served, fault: ScriptedReply) -> None:
     """No answer and no score, each with a reason that repeats nothing, and the next question is answered."""
     served.server.faults += [fault] * 3
     written = ModelWriter(served.chat).write(QUESTION, CONTEXT)

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from clara_lab.stand_ins.gemini_faults import every_fault
-from clara_lab.stand_ins.model_server import Delivery, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery
 
 MODEL = "/v1beta/models/gemini-test"
 ASKED = {"contents": [{"role": "user", "parts": [{"text": "¿Cuánto cuesta?"}]}]}
@@ -81,5 +82,5 @@ def test_every_fault_has_a_plain_name_and_a_body_of_its_kind() -> None:
     """Names can be typed; what is answered with an error is JSON as Google writes it, unless it is meant not to be."""
     known = every_fault()
     assert all(name.replace("-", "").isalnum() for name in known)
-    errors = [fault for fault in known.values() if fault.manner is Delivery.ANSWER and fault.status >= 400]
+    errors = [fault for fault in known.values() if fault.delivery is Delivery.ANSWER and fault.status >= 400]
     assert {json.loads(fault.body)["error"]["code"] for fault in errors if b"<html>" not in fault.body} == {400, 429, 500, 503}

@@ -63,9 +63,8 @@ def start() -> Iterator[Start]:
 
         def make(**settings: object) -> tuple[TwilioStandIn, Client]:
             stand_in = TwilioStandIn(ACCOUNT, TOKEN, **settings)
-            serving = stand_in.serve()
-            stack.callback(serving.server_close)
-            stack.callback(serving.shutdown)
+            stand_in.serve()
+            stack.callback(stand_in.close)
             client = Client(ACCOUNT, TOKEN)
             stack.callback(client.http_client.session.close)
             client.api.base_url = stand_in.url

@@ -9,7 +9,8 @@ from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, Counting, Outcome, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
-from clara_lab.stand_ins.model_server import Delivery, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery
 
 # What hangs is waited for; all else answers at once, however busy the machine is.
 SHORT, AMPLE = 0.2, 20.0
@@ -64,7 +65,7 @@ def test_a_standing_fault_opens_the_breaker_and_healing_closes_it(server: ModelS
     """At most five calls reach a provider that fails; the others fail at once, until one tries again and is answered."""
     most, opens_after = ASKING.get(name, (FAILURES, PAUSE))
     server.standing = FAULTS[name]
-    seconds = SHORT if FAULTS[name].manner in SLOW else AMPLE
+    seconds = SHORT if FAULTS[name].delivery in SLOW else AMPLE
     assert not any(tried.answered(seconds) for _ in range(CALLS))
     assert len(server.requests) <= most + (name == "quota-second")
     assert tried.changes == ["open"]

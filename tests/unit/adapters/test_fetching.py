@@ -24,7 +24,8 @@ from clara.adapters.http.addresses import AddressRefusedError, is_public, public
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
 from clara.editorial.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
-from clara_lab.stand_ins.web_server import PageDelivery, ScriptedWeb, WebPage
+from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
 HERE = ("127.0.0.1",)
 HTML = ("text/html",)
@@ -111,10 +112,10 @@ def test_a_host_has_its_pause(web: ScriptedWeb, time: Time) -> None:
         for _ in range(3):
             fetcher.fetch(wanted(address))
         assert time.waits == [2.0, 2.0, 2.0]
-        assert [asked.path for asked in web.asked].count("/robots.txt") == 1
+        assert [asked.target for asked in web.asked].count("/robots.txt") == 1
         time.now += 90_000
         fetcher.fetch(wanted(address))
-    assert [asked.path for asked in web.asked].count("/robots.txt") == 2
+    assert [asked.target for asked in web.asked].count("/robots.txt") == 2
 
 
 @pytest.mark.parametrize(
@@ -326,7 +327,7 @@ def test_what_is_not_taken(page: WebPage, expected: str, web: ScriptedWeb, time:
 
 def test_a_large_answer_is_not_read_to_its_end(web: ScriptedWeb, time: Time) -> None:
     """The size counts while the answer comes, whatever its head says."""
-    web.put("/a", WebPage(b"x" * 1_000_000, pace=PageDelivery.DRIP))
+    web.put("/a", WebPage(b"x" * 1_000_000, delivery=Delivery.DRIP_BODY))
     began = perf_counter()
     with pytest.raises(SourceRefusedError, match="more than 100"):
         fetched(web, time, bounds=Bounds(most_bytes=100))
@@ -348,7 +349,7 @@ def test_a_packed_page_is_unpacked(web: ScriptedWeb, time: Time) -> None:
         pytest.param(WebPage(b"", 404), 1, "answered 404; look for its new address", id="gone"),
         pytest.param(WebPage(b"", 401), 1, "answered 401", id="closed"),
         pytest.param(WebPage(b" \n", 200), 1, "with nothing", id="empty"),
-        pytest.param(WebPage(BODY, pace=PageDelivery.CUT), 3, "could not be reached", id="cut"),
+        pytest.param(WebPage(BODY, delivery=Delivery.TRUNCATED), 3, "could not be reached", id="cut"),
         pytest.param(
             WebPage(b"\x1f\x8bx", headers={"Content-Encoding": "gzip"}), 3, "could not be reached", id="broken-packing"
         ),
@@ -385,10 +386,10 @@ def test_a_failure_that_passes(web: ScriptedWeb, time: Time) -> None:
     assert isinstance(fetched(web, time), Fetched)
 
 
-@pytest.mark.parametrize("pace", [PageDelivery.DRIP, PageDelivery.DRIP_HEAD, PageDelivery.HANG])
-def test_a_slow_host_holds_nobody(pace: PageDelivery, web: ScriptedWeb, time: Time) -> None:
+@pytest.mark.parametrize("delivery", [Delivery.DRIP_BODY, Delivery.DRIP_HEADERS, Delivery.HANG])
+def test_a_slow_host_holds_nobody(delivery: Delivery, web: ScriptedWeb, time: Time) -> None:
     """The time of a try is for all of it, however the bytes come."""
-    web.put("/a", WebPage(b"x" * 100_000, pace=pace))
+    web.put("/a", WebPage(b"x" * 100_000, delivery=delivery))
     began = perf_counter()
     with pytest.raises(SourceUnreachableError, match="did not answer within the deadline"):
         fetched(web, time, bounds=Bounds(seconds=10, try_seconds=0.3, tries=2), pause_seconds=0.0)
@@ -397,7 +398,7 @@ def test_a_slow_host_holds_nobody(pace: PageDelivery, web: ScriptedWeb, time: Ti
 
 def test_all_tries_share_one_deadline(web: ScriptedWeb) -> None:
     """When the time of a page is used up, no other try begins."""
-    web.put("/a", WebPage(pace=PageDelivery.HANG))
+    web.put("/a", WebPage(delivery=Delivery.HANG))
     waits: list[float] = []
     fetcher = PoliteFetcher(bounds=Bounds(seconds=0.3, try_seconds=5, tries=9), inside=HERE, wait=waits.append)
     with web.serving() as address, pytest.raises(SourceUnreachableError):

@@ -10,7 +10,8 @@ import pytest
 from clara.adapters.models.gemini.reranker import GeminiReranker
 from clara.adapters.models.gemini.transport import GeminiTransport
 from clara.retrieval.options.rerankers import RerankerUnavailableError
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import ScriptedReply
 
 DATA = Path(__file__).parents[2] / "data" / "gemini_wire"
 RECORDED = {
@@ -78,7 +79,7 @@ def recorded(name: str, **changes: object) -> bytes:
 )
 def test_what_gemini_really_answers_is_understood(gemini: Gemini, status: int, body: bytes, reason: str) -> None:
     """Recorded refusals, also with reasons that are newer than the SDK, say what happened in a few words."""
-    gemini.server.faults.append(ModelFault(status=status, body=body))
+    gemini.server.faults.append(ScriptedReply(status=status, body=body))
     with pytest.raises(RerankerUnavailableError, match=reason):
         gemini.reranker.scores(QUESTION, TEXTS)
     assert (len(gemini.server.requests), gemini.waits) == (1, [])
@@ -87,14 +88,14 @@ def test_what_gemini_really_answers_is_understood(gemini: Gemini, status: int, b
 def test_a_thought_is_not_part_of_the_answer(gemini: Gemini) -> None:
     """A model that shows its thinking is read without it."""
     parts = [{"text": "[{", "thought": True}, {"text": '[{"index": 0, "score": 7}, '}, {"text": '{"index": 1, "score": 8}]'}]
-    gemini.server.faults.append(ModelFault(body=recorded("thinking", content={"parts": parts})))
+    gemini.server.faults.append(ScriptedReply(body=recorded("thinking", content={"parts": parts})))
     assert gemini.reranker.scores(QUESTION, TEXTS[:2]) == [7, 8]
 
 
-def refusal(delay: str, status: int = 429) -> ModelFault:
+def refusal(delay: str, status: int = 429) -> ScriptedReply:
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]
     error = {"code": status, "status": "RESOURCE_EXHAUSTED", "message": QUESTION, "details": details}
-    return ModelFault(status=status, body=json.dumps({"error": error}).encode())
+    return ScriptedReply(status=status, body=json.dumps({"error": error}).encode())
 
 
 def test_a_short_wait_that_gemini_asks_for_is_waited_once(gemini: Gemini) -> None:
@@ -117,7 +118,7 @@ def test_there_is_no_third_try(gemini: Gemini) -> None:
     [refusal("2.1s"), refusal("30s"), refusal("soon"), refusal("-1s"), refusal("0.05s", status=503)],
     ids=["above two seconds", "long", "no number", "negative", "another error"],
 )
-def test_any_other_wait_is_not_waited(gemini: Gemini, fault: ModelFault) -> None:
+def test_any_other_wait_is_not_waited(gemini: Gemini, fault: ScriptedReply) -> None:
     """Only a wait of at most two seconds after a 429 is worth it."""
     gemini.server.faults.append(fault)
     with pytest.raises(RerankerUnavailableError, match=r"^answered (429|503) \(RESOURCE_EXHAUSTED\)$"):

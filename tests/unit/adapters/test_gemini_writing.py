@@ -17,7 +17,8 @@ from clara.adapters.models.guards import Breaker, Outcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
-from clara_lab.stand_ins.model_server import Delivery, ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
 SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 QUESTION = "combien coûte le NIE"
@@ -91,7 +92,7 @@ def test_only_failures_of_the_provider_count_as_such(gemini: Gemini, name: str) 
     faults = {**gemini_faults(), **declining_faults()}
     gemini.server.faults += [faults[name]] * 2  # a second one for the try that Gemini itself asks for
     with pytest.raises(ModelUnavailableError) as caught:
-        GeminiTextModel(gemini.transport, "m").write(Prompt("i", "p"), 0.3 if faults[name].manner in SLOW else 20.0)
+        GeminiTextModel(gemini.transport, "m").write(Prompt("i", "p"), 0.3 if faults[name].delivery in SLOW else 20.0)
     cause = caught.value.__cause__
     assert isinstance(cause, GeminiUnavailableError)
     assert cause.outcome is (Outcome.DECLINED if name in declining_faults() else Outcome.FAILED)
@@ -111,8 +112,8 @@ def test_what_a_guard_refuses_is_unavailability_too(gemini: Gemini) -> None:
     transport.close()
 
 
-def translated(spanish: object, english: object) -> ModelFault:
-    return ModelFault(body=said(json.dumps({"spanish": spanish, "english": english})))
+def translated(spanish: object, english: object) -> ScriptedReply:
+    return ScriptedReply(body=said(json.dumps({"spanish": spanish, "english": english})))
 
 
 def test_a_question_is_asked_in_spanish_then_in_english(gemini: Gemini) -> None:

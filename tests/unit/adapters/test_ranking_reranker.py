@@ -7,7 +7,8 @@ from contextlib import closing
 import pytest
 
 from clara.adapters.models.endpoint_reranker import RANKING, RERANK, Endpoint, EndpointReranker, WireFormat
-from clara_lab.stand_ins.model_server import ModelFault, ModelStandIn
+from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.server import ScriptedReply
 
 
 @pytest.fixture
@@ -41,6 +42,6 @@ def test_endpoints_are_asked_in_their_format(
 def test_either_form_of_answer_is_read(server: ModelStandIn) -> None:
     """A ranking endpoint may answer in Cohere's form, with fields of its own beside."""
     results = [{"index": 1, "relevance_score": 0.9, "document": {"text": "c"}}, {"index": 0, "relevance_score": 0.1}]
-    server.faults.append(ModelFault(body=json.dumps({"id": "x", "results": results}).encode()))
+    server.faults.append(ScriptedReply(body=json.dumps({"id": "x", "results": results}).encode()))
     with closing(EndpointReranker(Endpoint(server.url, "m", 30))) as reranker:
         assert reranker.scores("a", ["b", "c"]) == [0.1, 0.9]

@@ -9,8 +9,9 @@ import pytest
 
 from clara.adapters.boe.client import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, Pace
 from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara_lab.stand_ins.boe_server import FAULTS, GazetteFault, GazetteStandIn
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recorded, recordings
+from clara_lab.stand_ins.server import ScriptedReply
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 DAY, QUIET = date(2017, 10, 2), date(2017, 10, 1)
@@ -107,7 +108,7 @@ def test_a_bump_is_not_noticed(site: GazetteStandIn, boe: BoeClient, name: str) 
 
 def test_what_cannot_be_read_as_json_is_asked_for_as_xml(site: GazetteStandIn, boe: BoeClient) -> None:
     """A service that stops to serve JSON is still read."""
-    site.faults.append(("sumario", GazetteFault(status=406)))
+    site.faults.append(("sumario", ScriptedReply(status=406)))
     assert len(list(boe.day(DAY).items)) == 413
 
 
@@ -136,7 +137,7 @@ def test_tries_are_further_apart_each_time_and_as_far_as_is_asked_for(site: Gaze
     for headers, expected in (({}, [2.0, 4.0]), ({"Retry-After": "7"}, [7.0, 14.0]), ({"Retry-After": "86400"}, None)):
         waits: list[float] = []
         client = BoeClient(site.url, Pace(pause_seconds=0, retry_seconds=2), waits.append)
-        site.faults += [("", GazetteFault(status=503, headers=headers)), ("", GazetteFault(status=500))]
+        site.faults += [("", ScriptedReply(status=503, headers=headers)), ("", ScriptedReply(status=500))]
         client.day(DAY)
         client.close()
         assert waits == (expected or [LONGEST_WAIT_SECONDS] * 2)
@@ -144,7 +145,7 @@ def test_tries_are_further_apart_each_time_and_as_far_as_is_asked_for(site: Gaze
 
 def test_an_answer_without_end_is_refused(site: GazetteStandIn, boe: BoeClient) -> None:
     """More than the largest document is not taken into memory."""
-    site.standing["xml.php"] = GazetteFault(body=b"<documento>" + b" " * 26_000_000)
+    site.standing["xml.php"] = ScriptedReply(body=b"<documento>" + b" " * 26_000_000)
     client = BoeClient(site.url, Pace(pause_seconds=0))
     with pytest.raises(GazetteFormatError, match="bytes"):
         client.item("BOE-A-2023-16215")
