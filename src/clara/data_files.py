@@ -1,7 +1,7 @@
 """What is wrong in data: every fault with its file, place and remedy, gathered, so that all are mended at once."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -98,25 +98,6 @@ def read_document(path: Path, name: str, schema: Schema) -> tuple[dict[str, Any]
         return None, [Fault(name, "file", f"not usable JSON ({error}); mend it")]
     problems = schema.faults(document, name)
     return (None if problems else document), problems
-
-
-def read_languages(folder: Path, subject: str, languages: Iterable[str]) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
-    """Read `folder`/<subject>/<language>.json for each language, checked against `folder`/schema/<subject>.schema.json.
-
-    Gives what is right, by language, and every fault. Raises DataError when there is no schema.
-    """
-    schema = read_schema(folder / "schema" / f"{subject}.schema.json")
-    documents: dict[str, dict[str, Any]] = {}
-    faults: list[Fault] = []
-    for language in languages:
-        name = f"{subject}/{language}.json"
-        document, problems = read_document(folder / name, name, schema)
-        if document is not None and document.get("language", language) != language:
-            problems = [Fault(name, "$.language", f"must be '{language}'; correct it")]
-        elif document is not None:
-            documents[language] = document
-        faults += problems
-    return documents, faults
 
 
 def day(value: str | None) -> date | None:

@@ -36,7 +36,7 @@ def test_the_wheel_lacks_what_only_the_laboratory_reads(held: list[str]) -> None
         assert [name for name in held if name.startswith(excluded)] == []
     needed = {
         "data/danger/model.npz",
-        "data/rights/es.json",
+        "data/languages/es/rights.json",
         "eval/answers/danger.jsonl",
         "eval/clara/gate.toml",
         "eval/vectors.npz",

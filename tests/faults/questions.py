@@ -7,7 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from clara.answering.texts import LANGUAGES
+from tests.languages import LANGUAGES
+
 from clara.settings import resources
 
 # What a line calls its question. Texts under other names (cries for help, wishes to be forgotten) are no questions.

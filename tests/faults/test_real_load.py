@@ -9,9 +9,9 @@ from tests.faults.questions import distinct_questions
 from tests.faults.real import HELD_P95_SECONDS, Real, RealRun, Trial, told
 from tests.faults.report import finding
 from tests.faults.timings import spread
+from tests.languages import LANGUAGES
 
 from clara.answering.message import ReplyStatus
-from clara.answering.texts import LANGUAGES
 
 # An answer of Clara's quotes, or says what she cannot tell; the stand-in's replies begin so.
 STAND_IN = re.compile(r"reply to |notice of ")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 from tests.integration.wired import EMBEDDER, CommandLine, database, wired
+from tests.languages import LANGUAGES
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
-from clara.answering.texts import LANGUAGES
 from clara.container import Container, Lazily, read_knowledge
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.passages import CORPUS, compares

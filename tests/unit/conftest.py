@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.languages import SCRIPTS
 from unit_builders import Catalogued
 
 from clara.answering.journey import Tools
-from clara.answering.texts import LANGUAGES, Texts, read_texts
+from clara.answering.texts import Texts, read_texts
 from clara.container import Container, read_calibration
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
@@ -81,9 +82,9 @@ def texts(data: Path) -> Texts:
 @pytest.fixture(scope="session")
 def detector(data: Path, texts: Texts) -> LanguageDetector:
     """The real language detector, without what is known of names and phrases."""
-    model = read_classifier(data / "language" / "model.npz")
+    model = read_classifier(data / "detection" / "model.npz")
     telling = {language: spoken.words for language, spoken in texts.by_language.items()}
-    return LanguageDetector(LANGUAGES, model.shares, model.about["answered_in"], phrases=telling)
+    return LanguageDetector(SCRIPTS, model.shares, model.about["answered_in"], phrases=telling)
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clara.data_files import DataError, Fault, read_languages
+from clara.data_files import DataError, Fault
 from clara.knowledge.hotlines import read_hotlines
-
-# The order in which languages are tried when nothing else decides.
-LANGUAGES = ("es", "en", "fr", "ar", "ro", "pt", "ca", "zh", "uk", "ru")
+from clara.language.packs import pack_file, read_languages, read_packs
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class LanguageTexts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """The texts of all languages."""
+    """The texts of all languages, in the order in which languages are tried when nothing else decides."""
 
     by_language: Mapping[str, LanguageTexts]
 
@@ -39,21 +37,21 @@ class Texts:
 
 
 def read_texts(folder: Path) -> Texts:
-    """Read `folder`/texts. Raises DataError naming every fault of every file."""
-    lines = read_hotlines(folder)
-    documents, faults = read_languages(folder, "texts", LANGUAGES)
+    """Read the texts of every pack below `folder`. Raises DataError naming every fault of every file."""
+    lines, languages = read_hotlines(folder), read_languages(folder)
+    documents, faults = read_packs(folder, "texts")
     for language, document in documents.items():
-        documents[language], lacking = lines.fill(document, f"texts/{language}.json")
+        documents[language], lacking = lines.fill(document, pack_file(language, "texts"))
         faults += lacking
     faults += _placeholder_faults(documents)
     if faults:
         raise DataError(faults)
-    return Texts({language: _texts(document) for language, document in documents.items()})
+    return Texts({language: _texts(document, languages[language].direction) for language, document in documents.items()})
 
 
-def _texts(document: dict[str, Any]) -> LanguageTexts:
+def _texts(document: dict[str, Any], direction: str) -> LanguageTexts:
     commands = {name: tuple(phrases) for name, phrases in document["commands"].items()}
-    return LanguageTexts(document["direction"], document["texts"], commands, tuple(document["words"]))
+    return LanguageTexts(direction, document["texts"], commands, tuple(document["words"]))
 
 
 def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[Fault]:
@@ -65,10 +63,12 @@ def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[Fault]:
             try:
                 used[language, name] = _placeholders(text)
             except ValueError as error:
-                faults.append(Fault(f"texts/{language}.json", f"text '{name}'", f"{error}; write a single brace as two"))
+                faults.append(Fault(pack_file(language, "texts"), f"text '{name}'", f"{error}; write a single brace as two"))
     for (language, name), placeholders in used.items():
         if placeholders != used.get(("es", name), placeholders):
-            faults.append(Fault(f"texts/{language}.json", f"text '{name}'", "must have the placeholders of the Spanish one"))
+            faults.append(
+                Fault(pack_file(language, "texts"), f"text '{name}'", "must have the placeholders of the Spanish one")
+            )
     return faults
 
 

@@ -9,13 +9,14 @@ from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.follow_ups import Following, Topics
 from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.answering.writing.frame import Framing
 from clara.container.knowledge import Knowledge
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
 from clara.knowledge.questions import OUTSIDE
 from clara.language.detection import LanguageDetector
+from clara.language.packs import read_languages
 from clara.language.phrases import every
 from clara.language.tokens import words
 from clara.retrieval.classifier import TextClassifier
@@ -25,7 +26,7 @@ from clara.settings import resources
 
 
 def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None) -> Dialogue:
-    """Give the steps, ready. Raises DataError when data/following has faults."""
+    """Give the steps, ready. Raises DataError when a phrasebook has faults."""
     books = read_phrasebooks(resources() / "data")
     catalogue, named, names = knowledge.catalogue, knowledge.named, knowledge.names
     vocabulary = read_vocabulary(resources() / "data" / "vocabulary" / "tramites.json")
@@ -62,7 +63,8 @@ def build_commands(knowledge: Knowledge, texts: Texts, books: Mapping[str, Phras
 
 def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:
     """Give what tells the language of a message; short ones by what people say while a conversation goes on."""
-    books = read_phrasebooks(resources() / "data")
+    data = resources() / "data"
+    books, scripts = read_phrasebooks(data), {code: language.script for code, language in read_languages(data).items()}
     procedures = knowledge.catalogue.procedures.values()
     spanish = [phrase for item in procedures for phrase in (*item.vocabulary.get("es", ()), item.name["es"])]
     places = [name for place in knowledge.catalogue.places.by_code.values() for name in (place.name, *place.aliases)]
@@ -74,7 +76,7 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
         ]
         for language, book in books.items()
     }
-    return LanguageDetector(LANGUAGES, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
+    return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
 
 
 def _topics(knowledge: Knowledge) -> Topics:

@@ -23,7 +23,7 @@ def build_scope(embedder: Callable[[], Embedder]) -> Scope:
 
 
 def build_danger(data: Path) -> Danger:
-    """Read data/danger with its model. Raises DataError."""
+    """Read what is said of danger, with its model. Raises DataError."""
     name = "danger/model.npz"
     try:
         return read_danger(data, classifier(data, name, "danger"))

@@ -89,7 +89,7 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
         corpus=CORPUS,
         retrieve=_nothing,
         texts=texts,
-        detector=build_detector(knowledge, texts, classifier(data, "language/model.npz", "language")),
+        detector=build_detector(knowledge, texts, classifier(data, "detection/model.npz", "language")),
         guard=Guard(danger, wishes, texts),
         rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
         feedback=Feedback(wishes, texts),

@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
-from clara.answering.texts import LANGUAGES
 from clara.answering.writing.extractive import shown_date
 from clara.container import Knowledge, read_knowledge
 from clara.data_files import DataError
@@ -19,6 +18,7 @@ from clara.knowledge.provenance import provenance_faults
 from clara.knowledge.questions import digest_of
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import read_hosts, read_sources, source_faults
+from clara.language.packs import read_languages
 from clara.settings import resources
 
 Say = Callable[[str], None]
@@ -62,7 +62,7 @@ def check(say: Say) -> bool:
 def report(knowledge: Knowledge, today: date, say: Say) -> bool:
     """Say by procedure what an editor should know, and at the end what must be mended; give whether nothing must be."""
     catalogue = knowledge.catalogue
-    reviews = review(catalogue, today, LANGUAGES)
+    reviews = review(catalogue, today, tuple(read_languages(resources() / "data")))
     for one in reviews:
         say("\n".join(_lines(one)))
     facts = sum(len(procedure.facts) for procedure in catalogue.procedures.values())

@@ -1,6 +1,6 @@
 """Deciding the language of a message: script first, then a trained model; sticky when in doubt.
 
-The model (data/language/model.npz, made by clara_lab.training.language) knows the served languages, Arabic in Latin letters
+The model (data/detection/model.npz, made by clara_lab.training.language) knows the served languages, Arabic in Latin letters
 among them, and others that people write. Each of these is answered in a served language that its speakers may read.
 """
 
@@ -53,19 +53,23 @@ class LanguageDetector:
 
     def __init__(
         self,
-        served: Sequence[str],
+        scripts: Mapping[str, str],
         guess: Guess,
         answered_in: Mapping[str, str],
         neutral: Iterable[str] = (),
         phrases: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        """Take the languages that are `served`; `guess` may name others, and `answered_in` the served one for each of them.
+        """`scripts` name the script of each served language, as packs do, in the order in which languages are tried.
+
+        `guess` may name languages that are not served; `answered_in` names the served one for each of them.
 
         `neutral` are texts whose words tell nothing, such as names that everybody says in Spanish. `phrases` are what people
         say in short messages, by language: there a word that only one language has tells it.
         """
-        self._served = served
         self._guess = guess
+        self._served = tuple(scripts)
+        self._cyrillic = tuple(language for language, script in scripts.items() if script == "cyrillic")
+        self._others = tuple(language for language in scripts if language not in self._cyrillic)
         self._answered_in = answered_in
         self._neutral = frozenset(word for text in neutral for word in words(text))
         self._short = _only_in_one(phrases or {})
@@ -75,11 +79,7 @@ class LanguageDetector:
         script = by_script(_NO_WORDS.sub(" ", text))
         if script in self._served:
             return script
-        candidates = (
-            ("uk", "ru")
-            if script == "cyrillic"
-            else tuple(language for language in self._served if language not in {"uk", "ru"})
-        )
+        candidates = self._cyrillic if script == "cyrillic" else self._others
         saying = words(_ALIKE.sub(" ", text))
         if len(saying) <= SHORT:
             saying = [word for word in saying if word not in self._neutral]

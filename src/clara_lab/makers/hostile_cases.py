@@ -13,7 +13,6 @@ from typing import Any, Final
 import click
 
 from clara.adapters.models.scripted import Manner
-from clara.answering.texts import LANGUAGES
 from clara.container import read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
@@ -39,7 +38,7 @@ def cases(making: Making, passages: Sequence[Passage]) -> Iterator[dict[str, Any
     kinds = (*FILLED, *SAID, "markup", "fake_mark", "language", "hidden", "length")
     for split in SPLITS:
         for kind in kinds:
-            for language in LANGUAGES:
+            for language in making["sentences"]["request"][split]:
                 for number in range(1, EACH + 1):
                     said, needles = hostile(kind, language, split, making, chance)
                     yield {

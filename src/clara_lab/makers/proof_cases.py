@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import click
 
-from clara.answering.texts import LANGUAGES
 from clara.container import Knowledge, read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
@@ -39,14 +38,15 @@ def half(knowledge: Knowledge, split: str) -> list[Passage]:
 def made(knowledge: Knowledge, making: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Give the cases of both suites, the same each time."""
     names = knowledge.names
+    languages = list(making["templates"])
     cases: dict[str, list[dict[str, Any]]] = {"mutated": [], "faithful": []}
     for split in SPLITS:
         chance = random.Random(f"{SEED}-{split}")  # noqa: S311  a data set, not a secret
         passages = half(knowledge, split)
         around = Surroundings(making, names, {passage.id: passage for passage in passages})
-        others = [language for language in LANGUAGES if language != "es"]
+        others = [language for language in languages if language != "es"]
         wrong = _at_most(mutated(passages, others, around, chance), EACH_CHANGE, EACH_LANGUAGE["mutated"])
-        right = _at_most(faithful(passages, LANGUAGES, making, names, chance), SPANISH_FAITHFUL, EACH_LANGUAGE["faithful"])
+        right = _at_most(faithful(passages, languages, making, names, chance), SPANISH_FAITHFUL, EACH_LANGUAGE["faithful"])
         for name, found in (("mutated", wrong), ("faithful", right)):
             cases[name] += _numbered(found, split)
     return cases

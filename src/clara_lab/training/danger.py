@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clara.answering.safety.danger import read_said
-from clara.answering.texts import LANGUAGES
 from clara.container import Container
 from clara.knowledge.questions import TypicalQuestion
 from clara.language.tokens import words
@@ -87,9 +86,10 @@ def main(*, validate: bool) -> None:
     }
     report("author", examples, {names[name]: found for name, found in shares.items()}, about)
     if validate:
+        spoken = [one.language for one in examples]
         groupings = {
             "scenario": ([f"{one.author}/{one.scenario}" for one in examples], FOLDS),
-            "language": ([one.language for one in examples], len(LANGUAGES)),
+            "language": (spoken, len(set(spoken))),
         }
         for grouping, (groups, folds) in groupings.items():
             judged = judged_by_others(examples, features, groups, folds)

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
-from clara.answering.texts import LANGUAGES, read_texts
+from clara.answering.texts import read_texts
 from clara.json_lines import TEXT, Fields, one_of, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import TypicalQuestion
+from clara.language.packs import read_languages
 from clara.retrieval.classifier import NONE
+from clara.settings import resources
 from clara_lab.training.classifier import Features
 from clara_lab.training.intents import fit
 
 FIELDS: Final[Fields] = {
     "kinds": TEXT,
-    "language": one_of(LANGUAGES),
     "manner": TEXT,
     "scenario": TEXT,
     "text": TEXT,
@@ -54,7 +55,8 @@ class LabelledExample:
 
 def read_examples(folder: Path) -> list[LabelledExample]:
     """Read <author>.jsonl of a folder, authors in order. Raises BatchError."""
-    return [_example(row, file.stem) for file in sorted(folder.glob("*.jsonl")) for row in read_lines(file, FIELDS)]
+    fields = {**FIELDS, "language": one_of(read_languages(resources() / "data"))}
+    return [_example(row, file.stem) for file in sorted(folder.glob("*.jsonl")) for row in read_lines(file, fields)]
 
 
 def _example(row: Mapping[str, Any], author: str) -> LabelledExample:

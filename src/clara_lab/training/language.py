@@ -2,7 +2,7 @@
 
     python -m clara_lab.training.language
 
-Writes data/language/model.npz and prints how many messages by people whom the model did not know it takes for what they are.
+Writes data/detection/model.npz and prints how many messages by people whom the model did not know it takes for what they are.
 Needs scikit-learn (in requirements-dev.lock), no embedder, and some minutes.
 """
 
@@ -18,11 +18,11 @@ from typing import Any, Final
 import click
 import numpy as np
 
-from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_document, read_schema
 from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
+from clara.language.packs import read_languages, read_packs
 from clara.language.tokens import length, words
 from clara.quality.answers import counted, interval
 from clara.retrieval.classifier import read_classifier, write_classifier
@@ -53,7 +53,7 @@ ROW: Final = 4
 SEED: Final = 7
 # What counts as a short message in the report.
 SHORT_WORDS: Final = 3
-# Folders with what people and Clara say, one file a language.
+# Files of each pack with what people and Clara say.
 PACKS: Final = ("texts", "following", "danger", "rights", "reading")
 _WORD: Final = re.compile(r"(?<!\w)[^\W\d_](?:[^\W\d_]|['’·-](?=[^\W\d_])){2,}(?!\w)")
 _PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
@@ -68,7 +68,7 @@ class Others:
 
 
 def read_others(folder: Path) -> Others:
-    """Read language/others.json of the data folder. Raises DataError."""
+    """Read detection/others.json of the data folder. Raises DataError."""
     languages = _document(folder, "others")["languages"]
     return Others(
         {name: one["texts"] for name, one in languages.items()}, {name: one["answered_in"] for name, one in languages.items()}
@@ -190,9 +190,11 @@ def _messages(folder: Path) -> dict[str, list[str]]:
 
 def _phrases(folder: Path) -> Iterator[tuple[str, list[str]]]:
     for pack in PACKS:
-        for language in LANGUAGES:
-            document = json.loads((folder / pack / f"{language}.json").read_text("utf-8"))
-            told = (value for name, value in document.items() if name not in {"$schema", "language", "direction"})
+        documents, faults = read_packs(folder, pack)
+        if faults:
+            raise DataError(faults)
+        for language, document in documents.items():
+            told = (value for name, value in document.items() if name != "$schema")
             yield (
                 language,
                 [line for text in told for leaf in _leaves(text) for line in _PLACEHOLDER.sub(" ", leaf).splitlines()],
@@ -208,8 +210,8 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def _document(folder: Path, name: str) -> dict[str, Any]:
-    schema = read_schema(folder / "schema" / f"language_{name}.schema.json")
-    document, faults = read_document(folder / "language" / f"{name}.json", f"language/{name}.json", schema)
+    schema = read_schema(folder / "schema" / f"detection_{name}.schema.json")
+    document, faults = read_document(folder / "detection" / f"{name}.json", f"detection/{name}.json", schema)
     if document is None:
         raise DataError(faults)
     return document
@@ -221,7 +223,7 @@ def digest_of_corpus(corpus: Mapping[str, Iterable[str]]) -> str:
 
 
 def main() -> None:
-    """Train on data/ and write data/language/model.npz."""
+    """Train on data/ and write data/detection/model.npz."""
     data = resources() / "data"
     others = read_others(data)
     corpus = corpus_of(data, others)
@@ -230,10 +232,11 @@ def main() -> None:
     features = by_letters_of([text for text, _ in examples], BUCKETS, marked=True)
     arrays, about = train(examples, features, "", np.full(len(examples), COUNT, dtype=np.float32))
     about |= {"answered_in": dict(others.answered_in), "marked": True, "trained_on": digest_of_corpus(corpus)}
-    target = data / "language" / "model.npz"
+    target = data / "detection" / "model.npz"
     write_classifier(target, arrays, about)
     click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
-    detector = LanguageDetector(LANGUAGES, read_classifier(target).shares, others.answered_in)
+    scripts = {code: language.script for code, language in read_languages(data).items()}
+    detector = LanguageDetector(scripts, read_classifier(target).shares, others.answered_in)
     learned = {text.casefold() for text, _ in examples}
     unknown = [one for one in read_judging(resources()) if said_in(one.text).casefold() not in learned]
     report(unknown, detector, others.answered_in)

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import hit_of
 
 from clara.answering.dialogue.clarification import Clarifying, near_procedures, read_ambiguous, turns_on_place
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.retrieval.passage import Found, Hit, Status
 
 NOTHING = Found(Status.NOT_FOUND, "pgvector")
@@ -97,4 +98,4 @@ def test_never_twice(clarifying: Clarifying) -> None:
 def test_the_options_exist(data: Path, real: Any) -> None:
     """Every option of the data is a procedure."""
     document = json.loads((data / "ambiguous.json").read_text("utf-8"))
-    assert {name for noun in document["nouns"] for name in noun["options"]} <= real.names.keys()
+    assert {name for options in document["options"].values() for name in options} <= real.names.keys()

@@ -1,9 +1,10 @@
 """Tests of recognising commands."""
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.dialogue.commands import Commands
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 
 NAMES = ("greeting", "help", "menu", "thanks", "goodbye", "human")
 

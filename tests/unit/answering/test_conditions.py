@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.languages import LANGUAGES
 from unit_builders import SOURCE, hit_of
 
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
 from clara.retrieval.passage import Hit, Passage

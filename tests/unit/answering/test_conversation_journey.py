@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.languages import LANGUAGES
 from unit_builders import hit_of
 
 from clara.answering.journey import (
@@ -22,7 +23,6 @@ from clara.answering.journey import (
     write,
 )
 from clara.answering.message import Message, Reply, ReplyStatus, Turn
-from clara.answering.texts import LANGUAGES
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
 QUESTION = "¿Cuánto tarda el NIE?"

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.languages import LANGUAGES
 
 from clara.answering.safety.danger import PIECE, SHARED, Alarm, Danger, Kind, Level, Thresholds, pieces, read_danger
-from clara.answering.texts import LANGUAGES
 from clara.container.scoping import build_danger
 from clara.data_files import DataError
 from clara.knowledge.hotlines import read_hotlines
@@ -39,7 +39,7 @@ MAX_TEXT = 1_200
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A copy of the data folder with the texts, the phrases and the schemas alone."""
-    for part in ("danger", "schema"):
+    for part in ("danger", "languages", "schema"):
         shutil.copytree(DATA / part, tmp_path / part, ignore=shutil.ignore_patterns("examples"))
     shutil.copy(DATA / "hotlines.json", tmp_path)
     return tmp_path
@@ -198,7 +198,6 @@ def test_only_violence_and_its_like_warn_of_the_call_list(language: str) -> None
     ("change", "fault"),
     [
         (lambda document: document.pop("phrases"), '"phrases" is a required property'),
-        (lambda document: document.update(language="fr"), "must be 'es'"),
         (lambda document: document["phrases"]["sure"].update(boredom=["x"]), "'boredom' was unexpected"),
         (lambda document: document["texts"]["suicide"].update(line="x" * 200), "$.texts.suicide.line: is longer than 120"),
         (lambda document: document["texts"]["minor"].update(line="{line.dog}"), "$.texts.minor.line: {line.dog} is not in"),
@@ -206,19 +205,19 @@ def test_only_violence_and_its_like_warn_of_the_call_list(language: str) -> None
 )
 def test_faults_are_named(folder: Path, change: Callable[[dict[str, Any]], Any], fault: str) -> None:
     """A fault is told with its file."""
-    file = folder / "danger" / "es.json"
+    file = folder / "languages" / "es" / "danger.json"
     document = json.loads(file.read_text("utf-8"))
     change(document)
     file.write_text(json.dumps(document), "utf-8")
-    with pytest.raises(DataError, match=r"danger/es\.json") as error:
+    with pytest.raises(DataError, match=r"languages/es/danger\.json") as error:
         read_danger(folder, DANGER.model)
     assert fault in str(error.value)
 
 
 def test_a_missing_file_is_named(folder: Path) -> None:
     """Rules without a language are no rules: danger in it would pass."""
-    (folder / "danger" / "uk.json").unlink()
-    with pytest.raises(DataError, match=r"danger/uk\.json: file: cannot be read"):
+    (folder / "languages" / "uk" / "danger.json").unlink()
+    with pytest.raises(DataError, match=r"languages/uk/danger\.json: file: cannot be read"):
         read_danger(folder, DANGER.model)
     shutil.rmtree(folder / "schema")
     with pytest.raises(DataError, match="cannot be read"):

@@ -5,11 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.dialogue.phrasebook import Kind, read_phrasebooks
 from clara.answering.dialogue.steps import ROOM, Dialogue
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.container.dialogue import build_detector, build_dialogue
 from clara.data_files import DataError
 from clara.retrieval.classifier import read_classifier
@@ -160,7 +161,7 @@ def test_without_past_nothing_changes(dialogue: Dialogue) -> None:
 )  # fmt: skip
 def test_language_of_short_messages(real: object, texts: Texts, text: str, previous: str, language: str) -> None:
     """A change of language is noticed; what is said alike in every language keeps that of the conversation."""
-    model = read_classifier(resources() / "data" / "language" / "model.npz")
+    model = read_classifier(resources() / "data" / "detection" / "model.npz")
     assert build_detector(real, texts, model).detect(text, previous) == language
 
 
@@ -176,12 +177,12 @@ def test_phrasebooks_complete(data: Path) -> None:
 
 def test_phrasebook_faults(data: Path, tmp_path: Path) -> None:
     """Every fault of every file is named at once."""
-    for part in ("following", "schema"):
+    for part in ("languages", "schema"):
         shutil.copytree(data / part, tmp_path / part)
-    spanish = json.loads((tmp_path / "following" / "es.json").read_text("utf-8"))
+    spanish = json.loads((tmp_path / "languages" / "es" / "following.json").read_text("utf-8"))
     del spanish["asks"]
-    (tmp_path / "following" / "es.json").write_text(json.dumps(spanish), "utf-8")
-    (tmp_path / "following" / "uk.json").unlink()
+    (tmp_path / "languages" / "es" / "following.json").write_text(json.dumps(spanish), "utf-8")
+    (tmp_path / "languages" / "uk" / "following.json").unlink()
     with pytest.raises(DataError) as caught:
         read_phrasebooks(tmp_path)
-    assert {fault.file for fault in caught.value.faults} == {"following/es.json", "following/uk.json"}
+    assert {fault.file for fault in caught.value.faults} == {"languages/es/following.json", "languages/uk/following.json"}

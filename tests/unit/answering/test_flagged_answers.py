@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import Catalogued, hit_of
 
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
 from clara.knowledge.retriever_wrappers import marked

@@ -5,9 +5,10 @@ from datetime import date
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import SOURCE, Catalogued, hit_of, passage_of
 
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, citation_of, doubts_of, is_old
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from grounding import Dictated, Parts
+from tests.languages import LANGUAGES
 from unit_builders import hit_of, passage_of
 
 from clara.adapters.models.scripted import Manner, ObedientWriter, ScriptedWriter
 from clara.answering.ports import TextModel
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Framing
 from clara.answering.writing.grounded import GroundedWriter, Grounding

@@ -5,12 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.wishes import read_wishes
 from clara.answering.safety.danger import CALM, Alarm, Danger, Help, Kind, Level
 from clara.answering.safety.guard import OPTIONS, Guard
-from clara.answering.texts import LANGUAGES, Texts, read_texts
+from clara.answering.texts import Texts, read_texts
 
 HINT = Alarm(Level.HINT, (Kind.SUICIDE,))
 LIKELY = Alarm(Level.LIKELY, (Kind.SUICIDE,))

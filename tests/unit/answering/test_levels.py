@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import hit_of
 
 from clara.answering.journey import Tools, converse, find, follow, write
 from clara.answering.message import Message, ReplyStatus, Turn
-from clara.answering.texts import LANGUAGES
 from clara.retrieval.passage import Found, Hit, Status
 
 ToolsWith = Callable[..., Tools]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from grounding import Parts, evidence
+from tests.languages import LANGUAGES
 from unit_builders import passage_of
 
-from clara.answering.texts import LANGUAGES
 from clara.answering.writing.prompt import again, prompt_of, read_prompts
 from clara.data_files import DataError
 

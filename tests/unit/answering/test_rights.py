@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.dialogue.feedback import Feedback, Rated, Satisfaction
 from clara.answering.message import Act, Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.rights import ADDRESS_HOURS, GUESSED, OPTIONS, TEXT_DAYS, Known, Rights
 from clara.answering.privacy.wishes import Wish, Wishes, read_wishes
 from clara.answering.safety.danger import Alarm, Kind, Level
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.data_files import DataError
 from clara.retrieval.classifier import TextClassifier
 from clara.retrieval.ports import Vector
@@ -184,16 +185,16 @@ def test_shares_of_nothing_are_none() -> None:
 
 def test_faults_are_named(data: Path, tmp_path: Path) -> None:
     """Whatever is wrong with the phrases is said with its file."""
-    for part in ("rights", "schema"):
+    for part in ("languages", "rights", "schema"):
         shutil.copytree(data / part, tmp_path / part)
-    file = tmp_path / "rights" / "fr.json"
+    file = tmp_path / "languages" / "fr" / "rights.json"
     document: dict[str, Any] = json.loads(file.read_text("utf-8"))
     document["wishes"]["erase"]["whole"] = []
     file.write_text(json.dumps(document), "utf-8")
-    with pytest.raises(DataError, match=r"rights/fr\.json: \$\.wishes\.erase\.whole"):
+    with pytest.raises(DataError, match=r"languages/fr/rights\.json: \$\.wishes\.erase\.whole"):
         read_wishes(tmp_path)
     file.write_text("{", "utf-8")
-    with pytest.raises(DataError, match=r"fr\.json"):
+    with pytest.raises(DataError, match=r"fr/rights\.json"):
         read_wishes(tmp_path)
 
 

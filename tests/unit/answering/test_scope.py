@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.message import Message, Reply, ReplyStatus, Turn
 from clara.answering.safety.abuse import Kind
 from clara.answering.safety.scope import ANSWERS, PUBLIC, Scope
-from clara.answering.texts import LANGUAGES, read_texts
+from clara.answering.texts import read_texts
 from clara.container import Container
 from clara.container.scoping import build_scope
 from clara.knowledge.catalogue import read_catalogue

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.journey import MAX_REPLY, Tools
 from clara.answering.message import ReplyStatus
-from clara.answering.texts import LANGUAGES, Texts, read_texts
+from clara.answering.texts import Texts, read_texts
 from clara.data_files import DataError
 
 # Whole replies; the others are parts of one, or have their own tests.
@@ -34,7 +35,7 @@ VALUES = (
 @pytest.fixture
 def folder(tmp_path: Path, data: Path) -> Path:
     """A copy of the data folder with the texts and the schemas alone."""
-    for part in ("texts", "schema"):
+    for part in ("languages", "schema"):
         shutil.copytree(data / part, tmp_path / part)
     shutil.copy(data / "hotlines.json", tmp_path)
     return tmp_path
@@ -42,7 +43,7 @@ def folder(tmp_path: Path, data: Path) -> Path:
 
 def edit(folder: Path, language: str, change: Callable[[dict[str, Any]], object]) -> None:
     """Change one language's file in place."""
-    path = folder / "texts" / f"{language}.json"
+    path = folder / "languages" / language / "texts.json"
     document = json.loads(path.read_text("utf-8"))
     change(document)
     path.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
@@ -149,8 +150,6 @@ def test_copy_reads_clean(folder: Path, texts: Texts) -> None:
         pytest.param(lambda document: document["commands"]["help"].append(""), "$.commands.help[", id="blank-phrase"),
         pytest.param(lambda document: document["words"].insert(0, 7), "$.words[0]: 7 is not", id="word-is-a-number"),
         pytest.param(lambda document: document.update(words="le la"), '$.words: "le la" is not', id="words-in-one-text"),
-        pytest.param(lambda document: document.update(direction="up"), '$.direction: "up" is none of ltr, rtl', id="direction"),
-        pytest.param(lambda document: document.update(language="French"), '$.language: "French"', id="language-in-full"),
         pytest.param(lambda document: document["texts"].update(help="a { b"), "text 'help': .*brace as two", id="brace-open"),
         pytest.param(lambda document: document["texts"].update(help="a } b"), "text 'help': .*brace as two", id="brace-close"),
         pytest.param(lambda document: document["texts"].update(thanks="{line.x}"), "thanks: {line.x} is not", id="no-line"),
@@ -159,7 +158,6 @@ def test_copy_reads_clean(folder: Path, texts: Texts) -> None:
             lambda document: document["texts"].update(not_found="{procedures}"), "text 'not_found'", id="placeholder-missing"
         ),
         pytest.param(lambda document: document["texts"].update(thanks="{human}"), "text 'thanks'", id="placeholder-too-many"),
-        pytest.param(lambda document: document.pop("direction"), '"direction"', id="no-direction"),
         pytest.param(lambda document: document.pop("words"), '"words"', id="no-words"),
         pytest.param(lambda document: document.pop("texts"), '"texts"', id="no-texts"),
         pytest.param(lambda document: document.update(commands=[]), "$.commands: [] is not", id="commands-of-another-kind"),
@@ -169,7 +167,7 @@ def test_fault(folder: Path, change: Callable[[dict[str, Any]], object], said: s
     """A fault in one language is named with its file and place, and there is no other."""
     edit(folder, "fr", change)
     (fault,) = faults_of(folder)
-    assert fault.startswith("texts/fr.json: ")
+    assert fault.startswith("languages/fr/texts.json: ")
     for part in said.split(".*"):
         assert part in fault
 
@@ -177,9 +175,9 @@ def test_fault(folder: Path, change: Callable[[dict[str, Any]], object], said: s
 @pytest.mark.parametrize("content", ["[]", "null", "5", '"es"'], ids=["list", "null", "number", "text"])
 def test_no_object(folder: Path, content: str) -> None:
     """A file that holds something else than an object is named with what it holds."""
-    (folder / "texts" / "fr.json").write_text(content, "utf-8")
+    (folder / "languages" / "fr" / "texts.json").write_text(content, "utf-8")
     (fault,) = faults_of(folder)
-    assert fault.startswith("texts/fr.json: $: ")
+    assert fault.startswith("languages/fr/texts.json: $: ")
     assert fault.endswith("; correct it")
 
 
@@ -201,43 +199,43 @@ def test_two_braces_are_one(folder: Path) -> None:
 )
 def test_unreadable(folder: Path, content: bytes) -> None:
     """A file that cannot be read is named with what to do."""
-    (folder / "texts" / "zh.json").write_bytes(content)
+    (folder / "languages" / "zh" / "texts.json").write_bytes(content)
     (fault,) = faults_of(folder)
-    assert fault.startswith("texts/zh.json: ")
+    assert fault.startswith("languages/zh/texts.json: ")
     assert re.search("(mend it|mend it there|save the file as UTF-8|restore it from the repository)$", fault)
 
 
 def test_folder_in_place_of_a_file(folder: Path) -> None:
     """A folder that stands where a file should be is named like a file that cannot be read."""
-    (folder / "texts" / "zh.json").unlink()
-    (folder / "texts" / "zh.json").mkdir()
+    (folder / "languages" / "zh" / "texts.json").unlink()
+    (folder / "languages" / "zh" / "texts.json").mkdir()
     (fault,) = faults_of(folder)
-    assert fault.startswith("texts/zh.json: file: cannot be read")
+    assert fault.startswith("languages/zh/texts.json: file: cannot be read")
 
 
 def test_all_unreadable_files_at_once(folder: Path) -> None:
     """Every missing or broken file is named by one reading."""
-    (folder / "texts" / "ro.json").unlink()
-    (folder / "texts" / "uk.json").write_text("{", "utf-8")
+    (folder / "languages" / "ro" / "texts.json").unlink()
+    (folder / "languages" / "uk" / "texts.json").write_text("{", "utf-8")
     edit(folder, "fr", lambda document: document.pop("words"))
     edit(folder, "en", lambda document: document["texts"].update(help="a { b"))
     files = sorted(fault.split(": ")[0] for fault in faults_of(folder))
-    assert files == ["texts/en.json", "texts/fr.json", "texts/ro.json", "texts/uk.json"]
+    assert files == ["languages/en/texts.json", "languages/fr/texts.json", "languages/ro/texts.json", "languages/uk/texts.json"]
 
 
 def test_all_differences_at_once(folder: Path) -> None:
     """Every text, command and placeholder that is missing in any language is named by one reading."""
-    edit(folder, "fr", lambda document: [document["texts"].pop("help"), document.update(direction="up", extra=1)])
+    edit(folder, "fr", lambda document: [document["texts"].pop("help"), document.update(words="x", extra=1)])
     edit(folder, "ar", lambda document: document["commands"].pop("menu"))
     edit(folder, "pt", lambda document: document["texts"].update(outage="nada", help="}"))
     faults = "\n".join(faults_of(folder))
     for expected in (
-        'texts/fr.json: $.texts: "help" is a required property',
-        'texts/fr.json: $.direction: "up"',
-        "texts/fr.json: $: Additional properties",
-        'texts/ar.json: $.commands: "menu" is a required property',
-        "texts/pt.json: text 'outage': must have the placeholders",
-        "texts/pt.json: text 'help': ",
+        'languages/fr/texts.json: $.texts: "help" is a required property',
+        'languages/fr/texts.json: $.words: "x"',
+        "languages/fr/texts.json: $: Additional properties",
+        'languages/ar/texts.json: $.commands: "menu" is a required property',
+        "languages/pt/texts.json: text 'outage': must have the placeholders",
+        "languages/pt/texts.json: text 'help': ",
     ):
         assert expected in faults
     assert len(faults.splitlines()) == 6

@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.languages import LANGUAGES
 
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.delivery.limits import Admission, Counts, Limits, admit, reached
 from clara.delivery.message import Limit
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import Document, edit, faults_of
 
-from clara.answering.texts import LANGUAGES
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.procedure import Certainty, Fact, FactKind, ProcedureKind
 from clara.knowledge.questions import OUTSIDE

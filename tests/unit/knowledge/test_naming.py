@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 from unit_builders import procedure_of
 
-from clara.answering.texts import LANGUAGES
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Places

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.languages import LANGUAGES
 
-from clara.answering.texts import LANGUAGES
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.language.fold import fold

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.languages import LANGUAGES, SCRIPTS
 
-from clara.answering.texts import LANGUAGES
 from clara.language.detection import DEFAULT, READ, LanguageDetector, said_in
 from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
@@ -169,7 +169,7 @@ def test_language_that_is_not_served(detector: LanguageDetector, text: str, expe
 )
 def test_guess(shares: Mapping[str, float], expected: str) -> None:
     """A guess counts within the script, and when it is likelier than everything else."""
-    assert LanguageDetector(LANGUAGES, lambda _text: shares, {"it": "es"}).detect("tres palabras raras") == expected
+    assert LanguageDetector(SCRIPTS, lambda _text: shares, {"it": "es"}).detect("tres palabras raras") == expected
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_guess(shares: Mapping[str, float], expected: str) -> None:
 )
 def test_guess_in_cyrillic(shares: Mapping[str, float], expected: str) -> None:
     """Cyrillic letters are Ukrainian or Russian, never Spanish."""
-    assert LanguageDetector(LANGUAGES, lambda _text: shares, {}).detect("слово") == expected
+    assert LanguageDetector(SCRIPTS, lambda _text: shares, {}).detect("слово") == expected
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_has_a_language(text: str, said: str) -> None:
 
 def test_the_model_was_trained_on_the_texts_of_today() -> None:
     """Questions, examples, phrases or words have not changed since the training: `python -m clara_lab.training.language`."""
-    about = read_classifier(DATA / "language" / "model.npz").about
+    about = read_classifier(DATA / "detection" / "model.npz").about
     others = read_others(DATA)
     assert about["trained_on"] == digest_of_corpus(corpus_of(DATA, others))
     assert about["answered_in"] == others.answered_in

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 
 from clara.answering.message import Citation
-from clara.answering.texts import LANGUAGES
 from clara.answering.writing.frame import Written
 from clara.container import Container
 from clara.quality.suites.hostile import faults_of, judge

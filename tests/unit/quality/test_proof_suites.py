@@ -5,8 +5,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from tests.languages import LANGUAGES
 
-from clara.answering.texts import LANGUAGES
 from clara.container import Container
 from clara.quality.suites import faithful
 from clara.quality.suites.mutated import FIGURES

@@ -7,13 +7,14 @@ procedures share, when two procedures fit about equally and none is named, or wh
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clara.answering.message import Reply, ReplyStatus, Turn
-from clara.answering.texts import LANGUAGES, Texts
-from clara.data_files import DataError, read_document, read_schema
+from clara.answering.texts import Texts
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import STATE, Places
+from clara.language.packs import pack_file, read_packs
 from clara.language.phrases import Phrase
 from clara.language.tokens import words
 from clara.retrieval.passage import Found, Hit, Status
@@ -110,20 +111,25 @@ def turns_on_place(hits: Sequence[Hit]) -> bool:
 
 
 def read_ambiguous(folder: Path) -> Ambiguous:
-    """Read `folder`/ambiguous.json. Raises DataError naming every fault."""
-    schema = read_schema(folder / "schema" / "ambiguous.schema.json")
-    document, faults = read_document(folder / "ambiguous.json", "ambiguous.json", schema)
-    if document is None:
+    """Read `folder`/ambiguous.json and how every language says its nouns. Raises DataError naming every fault."""
+    schema = read_schema(folder / "schema" / "options.schema.json")
+    document, problems = read_document(folder / "ambiguous.json", "ambiguous.json", schema)
+    packs, faults = read_packs(folder, "ambiguous")
+    if document is None or faults:
+        raise DataError([*problems, *faults])
+    options: Mapping[str, Sequence[str]] = document["options"]
+    faults += [
+        Fault(pack_file(language, "ambiguous"), "$.nouns", f"must have the nouns of ambiguous.json: {', '.join(options)}")
+        for language, pack in packs.items()
+        if pack["nouns"].keys() != options.keys()
+    ]
+    if faults:
         raise DataError(faults)
-    return _ambiguous(document)
+    return Ambiguous(
+        {language: _nouns(pack["nouns"], options) for language, pack in packs.items()},
+        {language: frozenset(word for phrase in pack["around"] for word in words(phrase)) for language, pack in packs.items()},
+    )
 
 
-def _ambiguous(document: Mapping[str, Any]) -> Ambiguous:
-    nouns: dict[str, dict[Phrase, tuple[str, ...]]] = {language: {} for language in LANGUAGES}
-    for noun in document["nouns"]:
-        for language in LANGUAGES:
-            nouns[language].update({tuple(words(phrase)): tuple(noun["options"]) for phrase in noun["said"][language]})
-    around = {
-        language: frozenset(word for phrase in document["around"][language] for word in words(phrase)) for language in LANGUAGES
-    }
-    return Ambiguous(nouns, around)
+def _nouns(said: Mapping[str, Sequence[str]], options: Mapping[str, Sequence[str]]) -> dict[Phrase, tuple[str, ...]]:
+    return {tuple(words(phrase)): tuple(meant) for noun, meant in options.items() for phrase in said[noun]}

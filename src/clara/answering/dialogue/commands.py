@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from clara.answering.dialogue.phrasebook import Kind, Phrasebook
-from clara.answering.texts import LANGUAGES, Texts
+from clara.answering.texts import Texts
 from clara.language.phrases import Phrases
 from clara.language.spelling import Speller, squeezed
 from clara.language.tokens import located, texts_of, words
@@ -66,7 +66,7 @@ class Commands:
         said = [squeezed(word) for word in texts_of(written)]
         if not 0 < len(said) <= MOST_WORDS:
             return None
-        for language in _first(preferred):
+        for language in self._first(preferred):
             for start, end, commands in self._by_language[language].found(said):
                 if end - start >= LEADING_WORDS and "human" in commands:
                     return "human", language, f"{text[: written[start].start]} {text[written[end - 1].end :]}".strip()
@@ -86,7 +86,7 @@ class Commands:
 
     def _courtesy(self, said: Sequence[str], start: int, preferred: str, *, greeted: bool) -> tuple[int | None, bool]:
         """Give where the courtesy at `start` ends, and whether it is one by itself; forms of address only follow one."""
-        for language in _first(preferred):
+        for language in self._first(preferred):
             spoken = self._by_language[language].at(said, start)
             if spoken is not None and _COURTESIES & set(spoken[1]):
                 return spoken[0], True
@@ -99,7 +99,7 @@ class Commands:
         start = 0
         while start < len(said):
             ends: dict[int, tuple[str, str]] = {}
-            for language in _first(preferred):
+            for language in self._first(preferred):
                 if (spoken := self._by_language[language].one_at(said, start)) is not None:
                     ends.setdefault(spoken[1], (spoken[0], language))
             around = (self._around.at(said, start) or (0,))[0]
@@ -110,6 +110,9 @@ class Commands:
                 found.append(self._spoken(ends[best], said[start:best], preferred))
             start = max(best, around)
         return found
+
+    def _first(self, preferred: str) -> Iterable[str]:
+        return dict.fromkeys((preferred, *self._by_language))
 
     def _menu(self, plain: Sequence[str], preferred: str) -> tuple[str, str] | None:
         """Take "enséñame los temas" for the menu: of all commands its words alone are said with articles and verbs."""
@@ -123,7 +126,3 @@ class Commands:
 
 def _key(phrase: str) -> str:
     return " ".join(squeezed(word) for word in words(phrase))
-
-
-def _first(preferred: str) -> Iterable[str]:
-    return dict.fromkeys((preferred, *LANGUAGES))

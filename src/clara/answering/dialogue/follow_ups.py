@@ -1,6 +1,6 @@
 """Follow-ups: whether a message hangs on what was said before, and the whole question that it stands for.
 
-Rules over data/following, pure: the same message after the same turns is always understood alike.
+Rules over the phrasebooks of data/languages, pure: the same message after the same turns is always understood alike.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The words with which people go on, choose, refuse and address: read from data/following, in every served language."""
+"""The words with which people go on, choose, refuse and address: the file following.json of every language's pack."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from clara.answering.texts import LANGUAGES
-from clara.data_files import DataError, read_languages
+from clara.data_files import DataError
+from clara.language.packs import read_packs
 from clara.language.phrases import Phrases
 from clara.language.tokens import words
 
@@ -62,8 +62,8 @@ class Phrasebook:
 
 
 def read_phrasebooks(folder: Path) -> dict[str, Phrasebook]:
-    """Read `folder`/following, one file a language. Raises DataError naming every fault."""
-    documents, faults = read_languages(folder, "following", LANGUAGES)
+    """Read following.json of every pack below `folder`. Raises DataError naming every fault."""
+    documents, faults = read_packs(folder, "following")
     if faults:
         raise DataError(faults)
     return {language: _phrasebook(document) for language, document in documents.items()}

@@ -13,8 +13,8 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
-from clara.answering.texts import LANGUAGES
-from clara.data_files import DataError, read_document, read_languages, read_schema
+from clara.data_files import DataError, read_document, read_schema
+from clara.language.packs import read_packs
 from clara.language.phrases import Phrase, Phrases
 from clara.language.tokens import words
 
@@ -142,7 +142,7 @@ class Wishes:
         message = _cut(text)
         if not 0 < len(message.words) <= LONGEST:
             return None
-        order = tuple(dict.fromkeys((preferred, *LANGUAGES)))
+        order = tuple(dict.fromkeys((preferred, *self._languages)))
         for wish, language in product(wanted, order):
             other = wish in DELICATE and self._held_elsewhere(message, preferred, language)
             if not other and self._says(message, wish, self._languages[language]):
@@ -229,8 +229,8 @@ def _phrases(phrases: Iterable[str], kind: str, classes: Classes) -> Kinds:
 
 
 def read_wishes(folder: Path) -> Wishes:
-    """Read `folder`/rights. Raises DataError naming every fault of every file."""
-    documents, faults = read_languages(folder, "rights", LANGUAGES)
+    """Read rights.json of every pack below `folder`, and the emoji. Raises DataError naming every fault of every file."""
+    documents, faults = read_packs(folder, "rights")
     signs, problems = read_document(
         folder / "rights" / "signs.json", "rights/signs.json", read_schema(folder / "schema" / "rights_signs.schema.json")
     )

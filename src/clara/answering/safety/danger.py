@@ -11,9 +11,9 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from clara.answering.texts import LANGUAGES
-from clara.data_files import DataError, Fault, read_languages
+from clara.data_files import DataError, Fault
 from clara.knowledge.hotlines import read_hotlines
+from clara.language.packs import pack_file, read_packs
 from clara.language.phrases import Phrases
 from clara.language.tokens import words
 from clara.retrieval.classifier import NONE, TextClassifier
@@ -189,7 +189,7 @@ def pieces(text: str) -> list[str]:
 
 
 def read_danger(folder: Path, model: TextClassifier) -> Danger:
-    """Read `folder`/danger for a trained model. Raises DataError naming every fault of every file."""
+    """Read danger.json of every pack below `folder`, for a trained model. Raises DataError naming every fault of every file."""
     sure, alone, helps = read_said(folder)
     return Danger(model, sure, alone, helps)
 
@@ -197,12 +197,13 @@ def read_danger(folder: Path, model: TextClassifier) -> Danger:
 def read_said(folder: Path) -> tuple[Phrases[str], Phrases[str], dict[str, Help]]:
     """Read what leaves no doubt, what is a cry for help alone, and the help that is said. Raises DataError."""
     lines = read_hotlines(folder)
-    documents, faults = read_languages(folder, "danger", LANGUAGES)
+    documents, faults = read_packs(folder, "danger")
     said: dict[str, list[tuple[str, str]]] = {"sure": [], "alone": []}
     helps: dict[str, Help] = {}
     for language, document in documents.items():
-        filled, lacking = lines.fill(document, f"danger/{language}.json")
-        faults += lacking or _too_long(filled["texts"], f"danger/{language}.json")
+        file = pack_file(language, "danger")
+        filled, lacking = lines.fill(document, file)
+        faults += lacking or _too_long(filled["texts"], file)
         helps[language] = _help(filled["texts"])
         for name, phrases in said.items():
             phrases += [(phrase, kind) for kind, held in filled["phrases"][name].items() for phrase in held]

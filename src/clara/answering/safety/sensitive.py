@@ -1,12 +1,12 @@
-"""What an answer may not say, and what it may say only of facts that speak of it, as data in ten languages."""
+"""What an answer may not say, and what it may say only of facts that speak of it, as data in every served language."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from clara.answering.texts import LANGUAGES
 from clara.data_files import DataError, read_document, read_schema
+from clara.language.packs import read_packs
 from clara.language.patterns import WordPattern
 from clara.language.tokens import words
 
@@ -51,26 +51,21 @@ class Sensitive:
 
 
 def read_sensitive(folder: Path) -> Sensitive:
-    """Read `folder`/sensitive.json. Raises DataError naming every fault."""
-    document, faults = read_document(
-        folder / "sensitive.json", "sensitive.json", read_schema(folder / "schema" / "sensitive.schema.json")
+    """Read `folder`/sensitive.json and what every language says of its topics. Raises DataError naming every fault."""
+    document, problems = read_document(
+        folder / "sensitive.json", "sensitive.json", read_schema(folder / "schema" / "evidence.schema.json")
     )
-    if document is None:
-        raise DataError(faults)
-    return _sensitive(document)
-
-
-def _sensitive(document: Mapping[str, Any]) -> Sensitive:
-    def every(by_language: Mapping[str, Sequence[str]]) -> list[str]:
-        return [phrase for language in LANGUAGES for phrase in by_language[language]]
-
+    packs, faults = read_packs(folder, "sensitive")
+    if document is None or faults:
+        raise DataError([*problems, *faults])
+    kinds = next(iter(packs.values()))["never"]
     return Sensitive(
-        {kind: WordPattern(every(by_language)) for kind, by_language in document["never"].items()},
+        {kind: WordPattern([phrase for pack in packs.values() for phrase in pack["never"][kind]]) for kind in kinds},
         {
             name: Topic(
-                {language: WordPattern(topic["said"][language]) for language in LANGUAGES}, WordPattern(topic["evidence"])
+                {language: WordPattern(pack["topics"][name]) for language, pack in packs.items()}, WordPattern(evidence)
             )
-            for name, topic in document["topics"].items()
+            for name, evidence in document["evidence"].items()
         },
-        frozenset(word for phrase in every(document["digits"]) for word in words(phrase)),
+        frozenset(word for pack in packs.values() for phrase in pack["digits"] for word in words(phrase)),
     )

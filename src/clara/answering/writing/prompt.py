@@ -5,11 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clara.answering.message import Citation
 from clara.answering.ports import Prompt
 from clara.data_files import DataError, read_document, read_schema
+from clara.language.packs import read_languages
 from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import fence, one_line, unmarked, visible
 
@@ -136,11 +137,11 @@ def _fields(citation: Citation, passage: Passage, evidence: Evidence) -> str:
 
 
 def read_prompts(folder: Path) -> Prompts:
-    """Read `folder`/prompts.json. Raises DataError naming every fault."""
+    """Read `folder`/prompts.json and how languages are named. Raises DataError naming every fault."""
     document, faults = read_document(
         folder / "prompts.json", "prompts.json", read_schema(folder / "schema" / "prompts.schema.json")
     )
     if document is None:
         raise DataError(faults)
-    read: dict[str, Any] = document
-    return Prompts("\n".join(read["instruction"]), "\n".join(read["rewrite"]), read["problems"], read["languages"])
+    languages = {code: language.prompt for code, language in read_languages(folder).items()}
+    return Prompts("\n".join(document["instruction"]), "\n".join(document["rewrite"]), document["problems"], languages)

@@ -1,4 +1,4 @@
-"""The words with which a language writes figures, from data/reading: numbers, units, months, norms, and what says no."""
+"""The words with which a language writes figures, from each pack: numbers, units, months, norms, and what says no."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from clara.data_files import DataError, Fault, read_languages
+from clara.data_files import DataError, Fault
 from clara.language.figures.numbers import NumberWords
 from clara.language.fold import folded
+from clara.language.packs import pack_file, read_packs
 from clara.language.phrases import Phrases, signs
 
 SPANISH: Final = "es"
@@ -64,20 +65,19 @@ class Lexicon:
 
 
 def read_lexicons(folder: Path) -> dict[str, Lexicon]:
-    """Read `folder`/reading, one file a language. Raises DataError naming every fault."""
-    languages = sorted(path.stem for path in (folder / "reading").glob("*.json"))
-    documents, faults = read_languages(folder, "reading", languages)
+    """Read reading.json of every pack below `folder`. Raises DataError naming every fault."""
+    documents, faults = read_packs(folder, "reading")
     if SPANISH not in documents:
-        faults.append(Fault(str(folder / "reading"), "es.json", "is missing or broken; restore data/ from the repository"))
+        faults.append(Fault(pack_file(SPANISH, "reading"), "file", "is missing or broken; restore data/ from the repository"))
     if faults:
         raise DataError(faults)
-    return {language: _lexicon(document, documents[SPANISH]) for language, document in documents.items()}
+    return {language: _lexicon(language, document, documents[SPANISH]) for language, document in documents.items()}
 
 
-def _lexicon(own: Mapping[str, Any], spanish: Mapping[str, Any]) -> Lexicon:
+def _lexicon(language: str, own: Mapping[str, Any], spanish: Mapping[str, Any]) -> Lexicon:
     both = [own] if own is spanish else [own, spanish]
     return Lexicon(
-        language=own["language"],
+        language=language,
         numbers=NumberWords(own["numbers"], own["joiners"]),
         only_with_unit=_folded(own["only_with_unit"]),
         between=_known([*own["between"], ",", "/", "-"]),

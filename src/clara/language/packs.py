@@ -1,0 +1,73 @@
+"""The served languages: one pack each in data/languages/<code>, from which everything that is said in it is read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from clara.data_files import DataError, Fault, read_document, read_schema
+
+FOLDER: Final = "languages"
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A served language. `name` is as its speakers write it, `prompt` how a language model is told to write it.
+
+    `script` is "latin", "cyrillic", "arabic" or "han", `direction` "ltr" or "rtl".
+    """
+
+    name: str
+    order: int
+    script: str
+    direction: str
+    prompt: str
+
+
+def read_languages(folder: Path) -> dict[str, Language]:
+    """Read the pack.json of every folder of `folder`/languages; by code, in the order in which languages are tried.
+
+    Raises DataError naming every fault.
+    """
+    codes = sorted(path.name for path in (folder / FOLDER).glob("[a-z][a-z]"))
+    if not codes:
+        raise DataError([Fault(str(folder / FOLDER), "folder", "holds no language; restore data/ from the repository")])
+    documents, faults = _documents(folder, "pack", codes)
+    places: dict[int, str] = {}
+    for code, document in documents.items():
+        if (first := places.setdefault(document["order"], code)) != code:
+            faults.append(Fault(pack_file(code, "pack"), "$.order", f"is that of '{first}' as well; give each its own"))
+    if faults:
+        raise DataError(faults)
+    found = [(code, _language(document)) for code, document in documents.items()]
+    return dict(sorted(found, key=lambda entry: entry[1].order))
+
+
+def _language(document: dict[str, Any]) -> Language:
+    return Language(**{field: value for field, value in document.items() if field != "$schema"})
+
+
+def read_packs(folder: Path, subject: str) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
+    """Read <subject>.json of every pack, checked against `folder`/schema/<subject>.schema.json.
+
+    Gives what is right, by language in their order, and every fault. Raises DataError when there is no schema or no pack.
+    """
+    return _documents(folder, subject, read_languages(folder))
+
+
+def pack_file(language: str, subject: str) -> str:
+    """Name a file of a pack as faults name it: by its path below data/."""
+    return f"{FOLDER}/{language}/{subject}.json"
+
+
+def _documents(folder: Path, subject: str, codes: Iterable[str]) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
+    schema = read_schema(folder / "schema" / f"{subject}.schema.json")
+    documents: dict[str, dict[str, Any]] = {}
+    faults: list[Fault] = []
+    for code in codes:
+        name = pack_file(code, subject)
+        document, problems = read_document(folder / name, name, schema)
+        if document is not None:
+            documents[code] = document
+        faults += problems
+    return documents, faults
