@@ -8,15 +8,9 @@ import structlog
 from twilio.base.exceptions import TwilioException
 from twilio.rest import Client
 
+from clara.adapters.http.gated_pool import READ_SECONDS, BrokenExchangeError, NotWrittenError
 from clara.channels.twilio.codes import Meaning, judge
-from clara.channels.twilio.transport import (
-    READ_SECONDS,
-    BrokenExchangeError,
-    NotWrittenError,
-    RefusedError,
-    Transport,
-    date_of,
-)
+from clara.channels.twilio.transport import TwilioRefusedError, TwilioTransport, date_of
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import LostAnswerError, PermanentSendError, TemporarySendError
 
@@ -45,7 +39,7 @@ class TwilioSender:
         api_url: str | None = None,
         read_seconds: float = READ_SECONDS,
     ) -> None:
-        self._transport = Transport(api_url or PUBLIC_URL, read_seconds)
+        self._transport = TwilioTransport(api_url or PUBLIC_URL, read_seconds)
         client = Client(account_sid, auth_token, http_client=self._transport)
         client.api.base_url = api_url or PUBLIC_URL
         # The client makes its parts when they are first asked for, without a lock: ask before there are threads.
@@ -69,7 +63,7 @@ class TwilioSender:
             raise TemporarySendError(str(error), error.wait) from error
         except BrokenExchangeError as error:
             raise LostAnswerError(str(error)) from error
-        except RefusedError as error:
+        except TwilioRefusedError as error:
             raise _meant(error) from error
         except MISREAD as error:
             raise LostAnswerError("Twilio answered with something else than a message") from error
@@ -90,7 +84,7 @@ class TwilioSender:
             raise TemporarySendError(str(error), error.wait) from error
         except BrokenExchangeError as error:
             raise TemporarySendError(str(error)) from error
-        except RefusedError as error:
+        except TwilioRefusedError as error:
             _tell(error)
             raise TemporarySendError(str(error), error.wait) from error
         except MISREAD as error:
@@ -101,7 +95,7 @@ class TwilioSender:
         self._transport.close()
 
 
-def _meant(error: RefusedError) -> TemporarySendError | PermanentSendError:
+def _meant(error: TwilioRefusedError) -> TemporarySendError | PermanentSendError:
     # Twilio's own words are left out: they quote the number that was written to.
     refusal = judge(error.status, error.code)
     _tell(error)
@@ -110,7 +104,7 @@ def _meant(error: RefusedError) -> TemporarySendError | PermanentSendError:
     return TemporarySendError(f"{error}: {refusal.meaning}. {refusal.remedy}", error.wait)
 
 
-def _tell(error: RefusedError) -> None:
+def _tell(error: TwilioRefusedError) -> None:
     refusal = judge(error.status, error.code)
     if refusal.meaning is Meaning.ACCOUNT:
         log.error("Twilio refuses the account", status=error.status, error=refusal.code, reason=refusal.remedy)
