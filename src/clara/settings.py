@@ -21,6 +21,9 @@ FEWEST_DIFFERENT_CHARACTERS: Final = 8  # of 200,000 random keys of 32 hexadecim
 MAKE_KEY: Final = "Make one: python3 -c 'import secrets; print(secrets.token_hex(32))'"
 # As Twilio's console shows it. The signature of every webhook hangs on it, so one that can be guessed is none.
 AUTH_TOKEN: Final = re.compile(r"[0-9a-f]{32}", re.IGNORECASE)
+# As @BotFather gives it, and what setWebhook takes as secret_token (https://core.telegram.org/bots/api#setwebhook).
+BOT_TOKEN: Final = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{30,64}")
+WEBHOOK_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
 DATABASES: Final = ("postgresql://", "postgres://")
 
 
@@ -38,6 +41,18 @@ def auth_token(token: str) -> str | None:
     if AUTH_TOKEN.fullmatch(token):
         return None
     return "must be the account's auth token, 32 hexadecimal digits. Copy it from the console of Twilio, without blanks"
+
+
+def bot_token(token: str) -> str | None:
+    """Judge the token of a bot at Telegram."""
+    return None if BOT_TOKEN.fullmatch(token) else "must be the bot's token, as @BotFather gives it: digits, a colon, letters"
+
+
+def webhook_secret(secret: str) -> str | None:
+    """Judge the secret that Telegram sends with every update: it takes letters, digits, `_` and `-`, at most 256."""
+    if not WEBHOOK_SECRET.fullmatch(secret):
+        return f"may have letters, digits, _ and - only, at most 256. {MAKE_KEY}"
+    return weak_key(secret, public=False)
 
 
 def database_address(address: str) -> str | None:
@@ -86,6 +101,7 @@ SAMPLE_KEY = "sample-key-of-the-demonstration-only"
 KEYS_OF_PEOPLE = ("clara_pseudonym_key", "clara_address_key")
 NEEDED_BY: Final = {
     "local": (),
+    "telegram": ("telegram_bot_token", "telegram_webhook_secret", *KEYS_OF_PEOPLE),
     "twilio": ("twilio_auth_token", "twilio_account_sid", "clara_public_url", *KEYS_OF_PEOPLE),
 }
 
@@ -106,6 +122,8 @@ FAULTS = {
     "clara_channel": channels,
     "clara_public_url": public_address,
     "rag_db_url": database_address,
+    "telegram_bot_token": bot_token,
+    "telegram_webhook_secret": webhook_secret,
     "twilio_auth_token": auth_token,
 }
 
@@ -150,7 +168,8 @@ class Settings(BaseSettings):
     )
 
     clara_channel: str = Field(
-        "twilio", description="`twilio` (WhatsApp), or `local`: the chat page of this machine, alone; several: commas between"
+        "twilio",
+        description="`twilio` (WhatsApp), `telegram`, or both with a comma; `local`: the chat page of this machine, alone",
     )
     clara_public_url: str | None = Field(None, description="https:// address without /webhook, exactly as Twilio was given it")
     clara_pseudonym_key: SecretStr | None = Field(
@@ -185,6 +204,12 @@ class Settings(BaseSettings):
     )
     twilio_auth_token: SecretStr | None = Field(None, description="the account's secret: verifies webhooks and sends replies")
     twilio_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Twilio's REST API")
+
+    telegram_bot_token: SecretStr | None = Field(None, description="the bot's token, of @BotFather: sends replies")
+    telegram_webhook_secret: SecretStr | None = Field(
+        None, description="32 or more random characters, the `secret_token` of setWebhook: verifies updates"
+    )
+    telegram_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Telegram's Bot API")
 
     clara_admin_token_sha256: str | None = Field(
         None,
@@ -246,7 +271,9 @@ class Settings(BaseSettings):
         value: SecretStr | None = getattr(self, name)
         return value.get_secret_value() if value else ""
 
-    @field_validator("clara_channel", "clara_public_url", "rag_db_url", "twilio_auth_token")
+    @field_validator(
+        "clara_channel", "clara_public_url", "rag_db_url", "telegram_bot_token", "telegram_webhook_secret", "twilio_auth_token"
+    )
     @classmethod
     def _meant(cls, value: str | SecretStr | None, field: ValidationInfo) -> str | SecretStr | None:
         """Refuse what cannot be meant, without showing it."""

@@ -109,6 +109,7 @@ def test_every_port_with_more_than_one_adapter_has_a_contract_suite() -> None:
     assert "PassageStore" in suites
     assert "Embedder" in suites
     assert "Sender" in suites
+    assert "Channel" in suites
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT / "tests")))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
+class ChannelIntake:
     """Where what came goes, and where a page reads replies back. `direction` gives that of a language: "ltr" or "rtl"."""
 
     inbox: Inbox
@@ -40,7 +40,7 @@ class Channel(Protocol):
     name: str
     limits: ChannelLimits
 
-    def routes(self, intake: Intake) -> "Blueprint":
+    def routes(self, intake: ChannelIntake) -> "Blueprint":
         """Give the addresses at which messages and reports arrive; nothing is kept that is not verified."""
         ...
 

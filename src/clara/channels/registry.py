@@ -5,12 +5,14 @@ from typing import Final
 
 from clara.channels.local.channel import LocalChannel
 from clara.channels.ports import Channel
+from clara.channels.telegram.channel import TelegramChannel
 from clara.channels.twilio.channel import TwilioChannel
 from clara.settings import Settings
 
 # By the names that CLARA_CHANNEL has for them; `settings.NEEDED_BY` says what each needs.
 CHANNELS: Final[Mapping[str, Callable[[Settings], Channel]]] = {
     "local": LocalChannel,
+    "telegram": TelegramChannel,
     "twilio": TwilioChannel,
 }
 

@@ -68,7 +68,7 @@ def _banner(settings: Settings, *, demo: bool) -> str:
         return f"Clara takes signed WhatsApp forms at {address}/webhook; replies appear here. Ctrl-C stops everything."
     if settings.clara_channel == "local":
         return f"Clara is ready: open {address} and ask. Ctrl-C stops everything."
-    return f"Clara serves {settings.clara_public_url}/webhook on {address}. Ctrl-C stops everything."
+    return f"Clara serves {settings.clara_channel} on {address}. Ctrl-C stops everything."
 
 
 def _healthy(settings: Settings) -> bool:

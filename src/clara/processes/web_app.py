@@ -26,7 +26,7 @@ from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
-from clara.channels.ports import Intake
+from clara.channels.ports import ChannelIntake
 from clara.container import Container
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
@@ -143,7 +143,7 @@ def build_edge(services: Container, door: "Door") -> Edge:
         return bool(danger.recognise(said))
 
     triaging = TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read)
-    intake = Intake(triaging, door.receiving, door.inbox, texts.direction)
+    intake = ChannelIntake(triaging, door.receiving, door.inbox, texts.direction)
     return Edge(
         channels=[channel.routes(intake) for channel in services.channels.get().values()],
         probes={

@@ -1,7 +1,5 @@
-"""What channels call: a message arrived, or a reply made progress. What they say is read and verified by their own gate."""
+"""What channels call: a message arrived, or a reply made progress. What they say is read and verified by their own reader."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -10,49 +8,9 @@ from flask import Blueprint, Response, abort, request
 
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import DeliveryReports, Inbox, RefusedError, StoreUnavailableError
+from clara.web.calls import CallReader, ForgedCallError, UnreadableCallError, WebhookCall
 
 log = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookCall:
-    """A request to one of a gate's paths.
-
-    `url` is the address that the channel was given, with the query that came: built from configuration, never from headers.
-    Names of `headers` are written like Content-Type. `fields` are those of a form, in their order, names repeated as they
-    came; `body` is empty where there is a form.
-    """
-
-    path: str
-    url: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    fields: Sequence[tuple[str, str]]
-    body: bytes
-
-
-class ForgedCallError(Exception):
-    """The request does not carry the channel's proof. The message says which settings to check; `proof` names it."""
-
-    def __init__(self, proof: str, remedy: str) -> None:
-        super().__init__(remedy)
-        self.proof = proof
-
-
-class UnreadableCallError(Exception):
-    """The request is the channel's and no message. The message says what it lacks."""
-
-
-class Gate(Protocol):
-    """Verifies and reads what a channel calls. `name` is the channel's, `thanks` the body and kind of the acknowledgement."""
-
-    name: str
-    paths: Sequence[str]
-    thanks: tuple[str, str]
-
-    def read(self, call: WebhookCall) -> Incoming | Report | None:
-        """Give the message or the report; None: nothing to keep. Raises ForgedCallError, UnreadableCallError."""
-        ...
 
 
 class Doors(Protocol):
@@ -70,22 +28,22 @@ class Doors(Protocol):
 
 
 class Webhook:
-    """Serves the paths of a gate. `public_url` is the address that the channel was given, without them.
+    """Serves the paths of a reader. `public_url` is the address that the channel was given, without them.
 
     When it has a path, the proxy in front may take that away or leave it there.
     """
 
-    def __init__(self, gate: Gate, doors: Doors, public_url: str) -> None:
-        self._gate = gate
+    def __init__(self, reader: CallReader, doors: Doors, public_url: str) -> None:
+        self._reader = reader
         self._doors = doors
         self._public_url = public_url.rstrip("/")
         self._path_of_rule: dict[str, str] = {}
 
     def blueprint(self) -> Blueprint:
         """Give the routes."""
-        routes = Blueprint(f"webhook-{self._gate.name}", __name__)
+        routes = Blueprint(f"webhook-{self._reader.name}", __name__)
         for prefix in dict.fromkeys(("", unquote(urlsplit(self._public_url).path))):
-            for path in self._gate.paths:
+            for path in self._reader.paths:
                 self._path_of_rule[prefix + path] = path
                 routes.add_url_rule(prefix + path, path.strip("/").replace("/", "-"), self.receive, methods=["POST"])
         return routes
@@ -94,7 +52,7 @@ class Webhook:
         """Keep what came, then acknowledge it."""
         call = self._call()
         try:
-            came = self._gate.read(call)
+            came = self._reader.read(call)
         except ForgedCallError as error:
             log.warning("webhook refused", reason=error.proof, path=call.path)
             abort(403, str(error))
@@ -123,7 +81,7 @@ class Webhook:
             log.error("message refused", reason=str(error), path=path)  # noqa: TRY400  the traceback says no more
             abort(400, "The message cannot be stored as it is.")
         log.info("message accepted", new=new, path=path)
-        body, kind = self._gate.thanks
+        body, kind = self._reader.thanks
         return Response(body, mimetype=kind)
 
     def _noted(self, report: Report | None) -> None:

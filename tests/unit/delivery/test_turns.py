@@ -425,3 +425,15 @@ def test_after_a_day_a_try_is_still_looked_for(at: Setting, took: bool, told: st
         at.channel.earlier, at.channel.out = [Taken("SM-old", SHORT, WINDOW_SECONDS)], []
     assert at.take() == told
     assert (at.desk.rows[0].status, at.channel.looked) == (status, 1)
+
+
+def test_a_message_of_a_channel_that_is_off_waits(at: Setting) -> None:
+    """Its reply is kept for a worker that has the channel; after a day there is nobody to wait for."""
+    without = Clerk(at.desk, at.answer, {}, lambda: at.desk.clock)
+    with pytest.raises(TemporarySendError, match="CLARA_CHANNEL"):
+        take_turn(7, without)
+    assert (at.take(), at.channel.texts, at.answered) == ("sent", [SHORT], 1)
+    at.desk.rows.clear()
+    at.desk.age = WINDOW_SECONDS + 1
+    assert take_turn(7, without) == "too late"
+    assert at.desk.rows[0].status == "channel"

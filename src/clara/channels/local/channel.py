@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clara.channels.ports import Intake
+from clara.channels.ports import ChannelIntake
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import ChannelLimits
 from clara.settings import Settings
@@ -21,7 +21,7 @@ class LocalChannel:
     def __init__(self, settings: Settings) -> None:
         del settings
 
-    def routes(self, intake: Intake) -> "Blueprint":
+    def routes(self, intake: ChannelIntake) -> "Blueprint":
         """Give the page and its two calls."""
         from clara.channels.local.page import ChatPage
 

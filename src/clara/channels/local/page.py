@@ -8,7 +8,7 @@ from uuid import uuid4
 from flask import Blueprint, Response, jsonify, render_template_string, request
 from flask.blueprints import BlueprintSetupState
 
-from clara.channels.ports import Intake
+from clara.channels.ports import ChannelIntake
 from clara.delivery.message import Incoming
 from clara.delivery.ports import RefusedError, StoreUnavailableError
 
@@ -23,7 +23,7 @@ OUTAGE = "La base de datos no responde. Mira la ventana donde arrancaste Clara e
 class ChatPage:
     """Serves the page at / and its two calls."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: ChannelIntake) -> None:
         self._intake = intake
         self._page = (files("clara.channels.local") / "chat.html").read_text("utf-8")
 

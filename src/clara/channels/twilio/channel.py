@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from clara.channels.ports import Intake
+from clara.channels.ports import ChannelIntake
 from clara.delivery.ports import ChannelLimits
 from clara.settings import Settings
 
@@ -27,7 +27,7 @@ class TwilioChannel:
         self._token = settings.secret("twilio_auth_token")
         self._account = str(settings.twilio_account_sid)
 
-    def routes(self, intake: Intake) -> "Blueprint":
+    def routes(self, intake: ChannelIntake) -> "Blueprint":
         """Give the addresses that Twilio calls. Raises SettingsError: without a token anybody could sign."""
         self._settings.require_channel()
         from clara.channels.twilio.forms import TwilioForms

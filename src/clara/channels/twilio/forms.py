@@ -7,7 +7,7 @@ from typing import Final
 from clara.channels.twilio.codes import retryable_report
 from clara.channels.twilio.signature import TwilioSignature
 from clara.delivery.message import Incoming, Report
-from clara.web.webhook import ForgedCallError, UnreadableCallError, WebhookCall
+from clara.web.calls import ForgedCallError, UnreadableCallError, WebhookCall
 
 EMPTY_TWIML: Final = '<?xml version="1.0" encoding="UTF-8"?><Response/>'
 # More media than this is not a question; Twilio itself sends at most ten.
@@ -27,7 +27,7 @@ STATUS: Final = "/webhook/status"
 
 
 class TwilioForms:
-    """Implements the web's Gate for forms that carry Twilio's signature.
+    """Implements the web's CallReader for forms that carry Twilio's signature.
 
     A failure for the rate may be overcome by another try within `window_seconds` of the person's message.
     """

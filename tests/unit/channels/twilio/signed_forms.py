@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from clara.channels.ports import Intake
+from clara.channels.ports import ChannelIntake
 from clara.channels.twilio.forms import TwilioForms
 from clara.channels.twilio.signature import TwilioSignature
 from clara.delivery.message import Incoming, Report
@@ -143,7 +143,7 @@ class Listener:
     reports: list[Report] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        routes = Webhook(TwilioForms(TOKEN, 60.0), Intake(self, self, None, str), self.public_url).blueprint()
+        routes = Webhook(TwilioForms(TOKEN, 60.0), ChannelIntake(self, self, None, str), self.public_url).blueprint()
         edge = Edge(channels=[routes], probes={}, admin=NO_DESK)
         self.client: FlaskClient = create_app(edge).test_client()
 

@@ -1,0 +1,1 @@
+"""Telegram through its Bot API: updates in, sendMessage out."""
