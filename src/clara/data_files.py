@@ -108,5 +108,22 @@ def day(value: str | None) -> date | None:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A day, or a month of which nobody said the day: it counts as its `first` one."""
+
+    first: date
+    is_month: bool = False
+
+    def __str__(self) -> str:
+        return self.first.isoformat()[: len("2026-07") if self.is_month else None]
+
+
+def partial_date(value: str) -> PartialDate:
+    """Read an ISO day or month. Raises ValueError."""
+    is_month = value.count("-") == 1
+    return PartialDate(date.fromisoformat(f"{value}-01" if is_month else value), is_month)
+
+
 def _place(path: Sequence[str | int]) -> str:
     return "".join(["$", *(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)])

@@ -130,7 +130,7 @@ def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Container) -
         fact.id
         for one in services.released.get().catalogue.procedures.values()
         for fact in one.facts
-        if fact.expired(madrid_today()) and fact.published(day)
+        if fact.validity.ended(madrid_today()) and fact.published(day)
     ]
     assert set(ended) <= then.keys()
 

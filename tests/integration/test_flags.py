@@ -45,7 +45,7 @@ def test_an_open_finding_warns_in_every_tier(services: Container) -> None:
         assert faults_in(other, reply, QUESTION) == []
         query = Query(QUESTION, "clara", "es")
         for retrieve in (other.retriever.get(), other.tier("json_fallback"), other.safe_retriever.get()):
-            marks = {hit.passage.id: hit.passage.metadata.get("flagged") for hit in retrieve(query).hits}
+            marks = {hit.passage.id: hit.passage.flagged for hit in retrieve(query).hits}
             assert {name for name, since in marks.items() if since} == {FEE}
 
 
@@ -92,7 +92,7 @@ def test_a_remembered_result_is_flagged_too(services: Container) -> None:
             flags.close()
         again = retrieve(query)
         assert again.trace["cache"] == "exact"
-        assert {hit.passage.id for hit in again.hits if hit.passage.metadata.get("flagged")} == {FEE}
+        assert {hit.passage.id for hit in again.hits if hit.passage.flagged} == {FEE}
 
 
 class Clock:

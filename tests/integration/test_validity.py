@@ -16,7 +16,7 @@ from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
 from clara.container import Container, Lazily, read_knowledge
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.passages import CORPUS, compares
+from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Certainty, Fact
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.embedders import RememberingEmbedder, digest_of
@@ -36,14 +36,14 @@ class Ending:
 
     @property
     def last(self) -> date:
-        assert self.fact.valid_until is not None
-        return self.fact.valid_until
+        assert self.fact.validity.last is not None
+        return self.fact.validity.last
 
 
 def endings(catalogue: Catalogue) -> list[Ending]:
     """Give each fact that ends with one of its own questions, the languages taking turns; else one of its section."""
     facts = [fact for procedure in catalogue.procedures.values() for fact in procedure.facts]
-    ending = [fact for fact in facts if fact.valid_until is not None and fact.certainty is not Certainty.UNVERIFIED]
+    ending = [fact for fact in facts if fact.validity.last is not None and fact.certainty is not Certainty.UNVERIFIED]
     made = []
     for number, fact in enumerate(ending):
         procedure, section = fact.id.rsplit("-", 2)[:2]
@@ -87,8 +87,8 @@ def lines_of(services: Container, reply: Reply) -> dict[str, str]:
 
 
 def over(services: Container, fact: Fact, language: str) -> str:
-    assert fact.valid_until is not None
-    day = fact.valid_until
+    assert fact.validity.last is not None
+    day = fact.validity.last
     shown = f"{day:%Y-%m-%d}" if language == "zh" else f"{day:%d/%m/%Y}"
     return services.texts.get().say(language, "ended", date=shown)
 
@@ -99,23 +99,22 @@ def test_every_fact_that_ends(services: Container) -> None:
     Nothing that has ended is said as if it held, whatever was asked, and no figure of an earlier year takes its place.
     """
     facts = {fact.id: fact for procedure in CATALOGUE.get().procedures.values() for fact in procedure.facts}
-    passages = {passage.id: passage for passage in services.knowledge.get().passages}
     said, lost, silent = 0, [], []
     for one in ENDINGS.get():
         before, after = (answered(services, one.question.text, one.last + timedelta(days)) for days in (0, 1))
         for reply, day in ((before, one.last), (after, one.last + timedelta(1))):
             lines = lines_of(services, reply)
             for name, line in lines.items():
-                assert over(services, facts[name], reply.language) in line if facts[name].expired(day) else True, name
-                assert not (facts[name].expired(day) and compares(passages[name])), name
-            if any(facts[name].expired(day) for name in lines):
+                assert over(services, facts[name], reply.language) in line if facts[name].validity.ended(day) else True, name
+                assert not (facts[name].validity.ended(day) and facts[name].compares), name
+            if any(facts[name].validity.ended(day) for name in lines):
                 authority = CATALOGUE.get().procedures[reply.citations[0].document_id].authority
                 assert authority in reply.text
         if one.fact.id not in lines_of(services, before):
             lost.append(one.fact.id)
             continue
         said += 1
-        if one.fact.id not in lines_of(services, after) and not compares(passages[one.fact.id]):
+        if one.fact.id not in lines_of(services, after) and not one.fact.compares:
             silent.append((one.fact.id, one.question.text))
     assert said >= SAID * len(ENDINGS.get()), lost
     assert silent == []
@@ -129,7 +128,7 @@ def test_what_has_ended_changes_nothing_about_the_rest(services: Container) -> N
     found = index.search(query, vector)
     ended = {hit.passage.id for hit in found if hit.ended}
     assert "imv-cuantias-01" in ended
-    assert all(hit.passage.metadata["valid_until"] < day.isoformat() for hit in found if hit.ended)
+    assert all(hit.passage.ended(day) for hit in found if hit.ended)
     whole = {hit.passage.id: hit for hit in index.search(replace(query, today=None), vector)}
     assert not any(hit.ended for hit in whole.values())
     with services.engine.get().connect() as connection:
@@ -148,7 +147,7 @@ def test_what_has_not_begun(services: Container) -> None:
     for day, begun in ((last, False), (last + timedelta(1), True)):
         hits = index.search(Query(IMV, CORPUS, limit=100, documents={"imv": 1.5}, today=day), vector)
         assert ("imv-cuantias-01" in {hit.passage.id for hit in hits}) is begun
-        assert all((hit.passage.metadata["valid_from"] or "") <= day.isoformat() for hit in hits)
+        assert all(hit.passage.begun(day) for hit in hits)
 
 
 def test_a_result_of_yesterday_is_not_served_after_midnight(url: str) -> None:

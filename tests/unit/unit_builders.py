@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +12,26 @@ from clara.answering.message import Citation
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, Written
-from clara.data_files import DataError, Fault
+from clara.data_files import DataError, Fault, partial_date
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, Source
-from clara.retrieval.passage import Hit, Passage
+from clara.knowledge.passages import FactPassage
+from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, Source, fact_from
+from clara.retrieval.passage import COLUMNS, Hit, Passage, stored_passage
+from clara.retrieval.validity import Validity, stored_validity
 
 SOURCE = {"url": "https://sede.example/tramite", "seen_on": "2026-07-08", "dated": None, "official": True}
-IN_METADATA = {
-    "certainty": "official",
-    "sources": [SOURCE],
-    "legal_basis": [],
-    "conditions": [],
-    "valid_from": None,
-    "valid_until": None,
-}
+FACT = {"kind": "statement", "certainty": "official", "sources": [SOURCE], "legal_basis": [], "conditions": [], "values": []}
+DAYS = ("valid_from", "valid_until")
 
 Document = dict[str, Any]
 
 
-def passage_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> Passage:
+def passage_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> FactPassage:
     """Make a passage whose id tells document, section and place: "nie-plazos-01"."""
     document, section, place = name.split("-")
-    metadata = {"place": int(place), **IN_METADATA}
-    metadata |= {field: changes.pop(field) for field in list(changes) if field in metadata}
+    told = FACT | {field: changes.pop(field) for field in list(changes) if field in FACT}
+    days = stored_validity({field: changes.pop(field, None) for field in DAYS})
+    territory = changes.get("territory", "ES")
     values = {
         "id": name,
         "corpus": "clara",
@@ -44,9 +41,18 @@ def passage_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minut
         "heading": (document.upper(), section),
         "text": text,
         "language": "es",
-        "metadata": metadata,
+        "validity": days,
+        "fact": replace(fact_from({**told, "id": name, "text": text, "territory": territory}), validity=days),
+        "place": int(place),
     }
-    return Passage(**{**values, **changes})
+    return FactPassage(**{**values, **changes})
+
+
+def row_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> Passage:
+    """Make such a passage as an index brings it: what is known of its fact is metadata."""
+    told = passage_of(name, text)
+    stored = stored_passage({**{column: getattr(told, column) for column in COLUMNS}, "metadata": told.stored_metadata})
+    return replace(stored, **changes)
 
 
 def hit_of(name: str = "nie-plazos-01", score: float = 1.0, text: str = "La cita dura diez minutos.", **changes: object) -> Hit:
@@ -56,7 +62,9 @@ def hit_of(name: str = "nie-plazos-01", score: float = 1.0, text: str = "La cita
 
 def fact_of(name: str = "nie-plazos-01", text: str = "La cita dura diez minutos.", **changes: object) -> Fact:
     """Make a fact with an official source."""
-    values = {"certainty": Certainty.OFFICIAL, "sources": (Source("https://sede.example/nie", "2026-07-08", official=True),)}
+    days = Validity(changes.pop("valid_from", None), changes.pop("valid_until", None))
+    source = Source("https://sede.example/nie", partial_date("2026-07-08"), official=True)
+    values = {"certainty": Certainty.OFFICIAL, "sources": (source,), "validity": days}
     return Fact(name, text, **{**values, **changes})
 
 

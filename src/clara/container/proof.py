@@ -7,7 +7,6 @@ from functools import lru_cache
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.container.knowledge import Knowledge
-from clara.knowledge.retriever_wrappers import holds_on
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.settings import resources
@@ -18,7 +17,7 @@ def prover(knowledge: Knowledge, today: Callable[[], date]) -> Prover:
     passages = {passage.id: passage for passage in knowledge.passages}
 
     def in_force(name: str) -> bool:
-        return name in passages and holds_on(passages[name], today())
+        return name in passages and passages[name].holds(today())
 
     return Prover(*_reading(knowledge.base), in_force)
 

@@ -17,7 +17,7 @@ from clara.errors import NotFound
 from clara.jobs.corpus_copy import copied
 from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.procedure import Fact
-from clara.knowledge.retriever_wrappers import holds_on, madrid_today
+from clara.knowledge.retriever_wrappers import madrid_today
 from clara.retrieval.passage import Passage
 
 MADRID: Final = ZoneInfo("Europe/Madrid")
@@ -73,9 +73,7 @@ def known_then(services: Container, past: Past) -> Knowledge:
     as data/ has it.
     """
     evidence, released = services.evidence(), services.released.get()
-    held = [
-        known.passage for known in evidence.as_of(CORPUS, past.moment) if not known.later or holds_on(known.passage, past.day)
-    ]
+    held = [known.passage for known in evidence.as_of(CORPUS, past.moment) if not known.later or known.passage.holds(past.day)]
     ended = _ended_since(released, past.day, evidence.recorded(CORPUS))
     order = {fact.id: place for place, fact in enumerate(_facts(released))}
     passages = sorted([*held, *ended], key=lambda passage: (order.get(passage.id, len(order)), passage.id))
@@ -84,12 +82,12 @@ def known_then(services: Container, past: Past) -> Knowledge:
 
 def _ended_since(knowledge: Knowledge, day: date, recorded: frozenset[str]) -> list[Passage]:
     today = madrid_today()
-    ended = {fact.id for fact in _facts(knowledge) if fact.expired(today)} - recorded
+    ended = {fact.id for fact in _facts(knowledge) if fact.validity.ended(today)} - recorded
     return [
         passage
         for procedure in knowledge.catalogue.procedures.values()
         for passage in passages_of(procedure, day)
-        if passage.id in ended and holds_on(passage, day)
+        if passage.id in ended and passage.holds(day)
     ]
 
 

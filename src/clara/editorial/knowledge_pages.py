@@ -71,7 +71,7 @@ def report(knowledge: Knowledge, today: date, say: Say) -> bool:
         f"{len(catalogue.places.by_code)} places. Every figure of every text is among its values."
     )
     wrong = [
-        f"{fact.id} ended on {fact.valid_until}: give it the new figures and days, or remove it"
+        f"{fact.id} ended on {fact.validity.last}: give it the new figures and days, or remove it"
         for one in reviews
         for fact in one.expired
     ]
@@ -100,8 +100,8 @@ def _lines(one: Review) -> Iterator[str]:
 
 def _by_last_day(facts: Iterable[Fact]) -> dict[str, list[str]]:
     ending: dict[str, list[str]] = {}
-    for fact in sorted(facts, key=lambda fact: str(fact.valid_until)):
-        ending.setdefault(f"about to expire, last day {fact.valid_until}", []).append(fact.id)
+    for fact in sorted(facts, key=lambda fact: str(fact.validity.last)):
+        ending.setdefault(f"about to expire, last day {fact.validity.last}", []).append(fact.id)
     return ending
 
 
@@ -139,18 +139,18 @@ def _evidence(fact: Fact, texts: Mapping[str, str], places: Places, today: date)
     parts = [fact.id, _CERTAINTY[fact.certainty]]
     if fact.territory != STATE:
         parts.append(f"solo en {places.by_code[fact.territory].name} ({fact.territory})")
-    parts += [f"desde el {_day(fact.valid_from)}"] if fact.valid_from else []
-    parts += [f"hasta el {_day(fact.valid_until)}"] if fact.valid_until else []
-    if fact.expired(today):
+    parts += [f"desde el {_day(fact.validity.first)}"] if fact.validity.first else []
+    parts += [f"hasta el {_day(fact.validity.last)}"] if fact.validity.last else []
+    if fact.validity.ended(today):
         parts.append("CADUCADO: ya no se dice")
-    elif fact.valid_from and today < fact.valid_from:
+    elif not fact.validity.begun(today):
         parts.append("todavía no se dice")
     yield f"    {' · '.join(parts)}"
     if fact.legal_basis:
         bases = "; ".join(" ".join(filter(None, (basis.norm, basis.provision))) for basis in fact.legal_basis)
         yield _wrapped(f"Norma: {bases}", "    ", "      ")
     for source in fact.sources:
-        yield f"    {source.url} (comprobado: {shown_date(source.seen_on, 'es')})"
+        yield f"    {source.url} (comprobado: {shown_date(str(source.seen_on), 'es')})"
 
 
 def _day(day: date) -> str:

@@ -3,15 +3,16 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from clara.ingestion.ports import StoredDigests
-from clara.retrieval.passage import Passage
+from clara.retrieval.passage import COLUMNS, Passage
 
 
 def digest_of(passage: Passage) -> str:
     """Digest everything that is stored of a passage."""
-    content = json.dumps(asdict(passage), ensure_ascii=True, sort_keys=True)
+    stored = {name: getattr(passage, name) for name in COLUMNS} | {"metadata": passage.stored_metadata}
+    content = json.dumps(stored, ensure_ascii=True, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 

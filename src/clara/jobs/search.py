@@ -11,7 +11,7 @@ from clara.container import Container
 from clara.json_lines import TEXT, BatchError, read_lines
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.options.policies import Policy
-from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.passage import Found, Passage, Query, Retrieve, Status
 from clara.retrieval.validation import InvalidQueryError, validate
 
 
@@ -53,8 +53,7 @@ def search(services: Container, text: str, asking: Asking) -> dict[str, Any]:
         "outages": list(found.outages),
         "hits": hits,
         "ended": [
-            {"passage_id": hit.passage.id, "until": hit.passage.metadata["valid_until"], "score": round(hit.score, 6)}
-            for hit in found.ended
+            {"passage_id": hit.passage.id, "until": _last_day(hit.passage), "score": round(hit.score, 6)} for hit in found.ended
         ],
         "timings_ms": timings,
     }
@@ -92,6 +91,11 @@ def retriever_of(services: Container, asking: Asking) -> Retrieve:
     if asking.corpus == CORPUS:
         return (services.on(asking.today) if asking.today else services).retriever.get()
     return services.corpus_retriever(asking.corpus, asking.policy)
+
+
+def _last_day(passage: Passage) -> str | None:
+    last = passage.validity.last if passage.validity else None
+    return last.isoformat() if last else None
 
 
 def _faults(query: Query) -> Sequence[str]:

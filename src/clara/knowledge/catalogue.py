@@ -7,10 +7,9 @@ from typing import Any
 
 from clara.data_files import DataError, Fault, day, read_document, read_schema
 from clara.knowledge.places import Places, read_places
-from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, ProcedureKind, Section, Source
+from clara.knowledge.procedure import Procedure, ProcedureKind, Section, fact_from
 from clara.knowledge.questions import TypicalQuestion, read_questions
 from clara.knowledge.rules import procedure_faults, shared_ids, shared_phrases, unknown_territories
-from clara.language.figures.figure import figure_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +77,6 @@ def _procedure(document: dict[str, Any]) -> Procedure:
         closed_on=day(document.get("closed_on")),
         kind=ProcedureKind(document.get("kind", ProcedureKind.PROCEDURE)),
         **phrases,
-    )
-
-
-def fact_from(fact: Mapping[str, Any]) -> Fact:
-    """Read a sound fact as it stands in data."""
-    valid = fact.get("valid", {})
-    return Fact(
-        id=fact["id"],
-        text=fact["text"],
-        certainty=Certainty(fact["certainty"]),
-        sources=tuple(Source(**source) for source in fact["sources"]),
-        kind=FactKind(fact["kind"]),
-        values=frozenset(figure_from(value) for value in fact.get("values", [])),
-        conditions=tuple(fact.get("conditions", ())),
-        legal_basis=tuple(LegalBasis(**basis) for basis in fact.get("legal_basis", [])),
-        territory=fact.get("territory", "ES"),
-        valid_from=day(valid.get("from")),
-        valid_until=day(valid.get("until")),
     )
 
 

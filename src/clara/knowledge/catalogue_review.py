@@ -49,7 +49,7 @@ def _review(procedure: Procedure, questions: Sequence[TypicalQuestion], today: d
         untold_sections=tuple(section.id for section in procedure.sections if section.id not in told),
         missing_sections=tuple(name for name in MAIN_SECTIONS if name not in {section.id for section in procedure.sections}),
         expiring=tuple(_ending(facts, today, today + SOON)),
-        expired=tuple(fact for fact in facts if fact.expired(today)) if procedure.closed_on is None else (),
+        expired=tuple(fact for fact in facts if fact.validity.ended(today)) if procedure.closed_on is None else (),
         without_basis=tuple(fact for fact in facts if fact.certainty is Certainty.OFFICIAL and not fact.legal_basis),
         untranslated=tuple(name for name in languages if not procedure.vocabulary.get(name) or name not in procedure.name),
         thin_questions=tuple(_thin(procedure, questions, languages)),
@@ -57,7 +57,7 @@ def _review(procedure: Procedure, questions: Sequence[TypicalQuestion], today: d
 
 
 def _ending(facts: Iterable[Fact], today: date, until: date) -> Iterator[Fact]:
-    return (fact for fact in facts if fact.valid_until is not None and today <= fact.valid_until <= until)
+    return (fact for fact in facts if fact.validity.last is not None and today <= fact.validity.last <= until)
 
 
 def _thin(procedure: Procedure, questions: Sequence[TypicalQuestion], languages: Sequence[str]) -> Iterator[str]:

@@ -124,16 +124,8 @@ def freshness_of(held: Held) -> Freshness:
     return Freshness(held.today, tuple(procedures), tuple(sources), tuple(facts))
 
 
-def day_of(seen_on: str) -> date | None:
-    """Give the day, of a month its first; None for what is neither."""
-    try:
-        return date.fromisoformat(seen_on if seen_on.count("-") > 1 else f"{seen_on}-01")
-    except ValueError:
-        return None
-
-
 def _fact(fact: ServedFact, held: Held) -> FactFreshness:
-    checked = max((day for source in fact.sources if (day := day_of(source.seen_on))), default=None)
+    checked = max((source.seen_on.first for source in fact.sources), default=None)
     return FactFreshness(
         fact=fact.id,
         procedure=fact.procedure,
@@ -194,15 +186,13 @@ def _resting(facts: Iterable[ServedFact]) -> Mapping[str, _Rests]:
     """Count the facts that rest on each norm, by its number, and on each page, by its address, and when that was seen."""
     rests: dict[str, _Rests] = defaultdict(_Rests)
     for fact in facts:
-        of_norms = [day for source in fact.sources if is_norm(source.url) and (day := day_of(source.seen_on))]
+        of_norms = [source.seen_on.first for source in fact.sources if is_norm(source.url)]
         for norm in fact.norms:
             rests[norm].facts += 1
             rests[norm].seen += of_norms
         for address in {address_of(source.url) for source in fact.sources}:
             rests[address].facts += 1
-            rests[address].seen += [
-                day for source in fact.sources if address_of(source.url) == address and (day := day_of(source.seen_on))
-            ]
+            rests[address].seen += [source.seen_on.first for source in fact.sources if address_of(source.url) == address]
     return rests
 
 

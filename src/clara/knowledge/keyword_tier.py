@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.retriever_wrappers import has_begun, has_ended, holds_on
 from clara.language.phrases import Phrases, every
 from clara.language.tokens import words
 from clara.retrieval.calibration import Judge
@@ -23,7 +22,7 @@ def directory(passages: Sequence[Passage]) -> Retrieve:
     def listing(query: Query) -> Found:
         first: dict[str, Passage] = {}
         for passage in passages:
-            if passage.document_id not in first and (query.today is None or holds_on(passage, query.today)):
+            if passage.document_id not in first and (query.today is None or passage.holds(query.today)):
                 first[passage.document_id] = passage
         return Found(Status.NOT_FOUND, DIRECTORY, tuple(Hit(passage, 0.0) for passage in first.values()))
 
@@ -92,7 +91,7 @@ def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -
                 )
                 ranked.append((weight + shared, -place))
         ranked.sort(reverse=True)
-        over = {place for _, place in ranked if query.today is not None and has_ended(passages[-place], query.today)}
+        over = {place for _, place in ranked if query.today is not None and passages[-place].ended(query.today)}
         hits = tuple(Hit(passages[-place], score) for score, place in ranked if place not in over)[: query.limit]
         ended = tuple(Hit(passages[-place], score, ended=True) for score, place in ranked if place in over)[: query.limit]
         confidence = judge.probability(understood, hits or ended)
@@ -111,7 +110,7 @@ def _vocabulary(text: str) -> frozenset[str]:
 
 def _holds(passage: Passage, query: Query) -> bool:
     around = not query.territories or passage.territory in query.territories
-    return around and (query.today is None or has_begun(passage, query.today))
+    return around and (query.today is None or passage.begun(query.today))
 
 
 def _own_phrases(procedure: Procedure) -> list[str]:

@@ -5,14 +5,14 @@ found best: docs/decisions/0003 has the figures against groups of 300, 600 and 1
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, timedelta
 from typing import Any, Final
 
-from clara.knowledge.procedure import Certainty, Fact, Procedure, Section
-from clara.language.figures.figure import FigureKind, as_json
+from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, fact_from
+from clara.language.figures.figure import as_json
 from clara.retrieval.passage import Passage
+from clara.retrieval.validity import ALWAYS
 
 CORPUS = "clara"
 COLLECTION = "curado"
@@ -22,7 +22,31 @@ PROFILE = "procedures"
 KEPT: Final = timedelta(days=548)
 
 
-def passages_of(procedure: Procedure, today: date) -> list[Passage]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactPassage(Passage):
+    """The passage of a fact, which is the `place`-th of its section, from 1. `flagged`: the day since which it is in doubt."""
+
+    fact: Fact
+    place: int
+    flagged: str | None = None
+
+    @property
+    def stored_metadata(self) -> dict[str, Any]:
+        """What is stored of the fact beside the columns, as JSON."""
+        fact = self.fact
+        return {
+            "place": self.place,
+            "kind": fact.kind.value,
+            "certainty": fact.certainty.value,
+            "values": [json.loads(as_json(figure)) for figure in sorted(fact.values, key=str)],
+            "conditions": list(fact.conditions),
+            **fact.validity.stored(),
+            "sources": [source.document for source in fact.sources],
+            "legal_basis": [asdict(basis) for basis in fact.legal_basis],
+        }
+
+
+def passages_of(procedure: Procedure, today: date) -> list[FactPassage]:
     """Cut a procedure into passages, in the editor's order; unverified facts, and those that ended long ago, are left out.
 
     Facts that become true later and facts that have ended are in, with their days: the search leaves out the former until
@@ -32,27 +56,32 @@ def passages_of(procedure: Procedure, today: date) -> list[Passage]:
         _passage(procedure, section, fact, place)
         for section in procedure.sections
         for place, fact in enumerate(section.facts, 1)
-        if fact.certainty is not Certainty.UNVERIFIED and not fact.expired(today - KEPT)
+        if fact.certainty is not Certainty.UNVERIFIED and not fact.validity.ended(today - KEPT)
     ]
 
 
-def compares(passage: Passage) -> bool:
-    """Whether a fact only sets an earlier year beside the one in which it is told."""
-    return only_earlier(passage.metadata.get("valid_from"), passage.metadata.get("values", ()))
+def fact_of(passage: Passage) -> Fact:
+    """Give the fact that a passage tells. Raises TypeError for a passage of anything else."""
+    if not isinstance(passage, FactPassage):
+        raise TypeError(f"{passage.id} of {passage.corpus} is the passage of no fact")
+    return passage.fact
 
 
-def only_earlier(begins: str | None, values: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a fact tells amounts and names years, all of them before the one of its first day (ISO 8601)."""
-    known = list(values)
-    if not any(value["kind"] == FigureKind.AMOUNT for value in known):
-        return False
-    named = (str(value["value"])[:4] for value in known if value["kind"] == FigureKind.DATE)
-    years = [int(year) for year in named if year.isdigit()]
-    return begins is not None and bool(years) and max(years) < int(begins[:4])
+def place_of(passage: Passage) -> int:
+    """Give the place of a fact in its section, from 1; a passage of anything else is alone."""
+    return passage.place if isinstance(passage, FactPassage) else 1
 
 
-def _passage(procedure: Procedure, section: Section, fact: Fact, place: int) -> Passage:
-    return Passage(
+def fact_passage(stored: Passage) -> FactPassage:
+    """Read the fact of a passage as it was stored, by this release or an earlier one."""
+    told = {**stored.metadata, "id": stored.id, "text": stored.text, "territory": stored.territory}
+    fact = replace(fact_from(told), validity=stored.validity or ALWAYS)
+    columns = {one.name: getattr(stored, one.name) for one in fields(Passage)}
+    return FactPassage(**{**columns, "validity": fact.validity, "metadata": {}}, fact=fact, place=stored.metadata["place"])
+
+
+def _passage(procedure: Procedure, section: Section, fact: Fact, place: int) -> FactPassage:
+    return FactPassage(
         id=fact.id,
         corpus=CORPUS,
         collection=COLLECTION,
@@ -62,15 +91,7 @@ def _passage(procedure: Procedure, section: Section, fact: Fact, place: int) -> 
         text=fact.text,
         language="es",
         territory=fact.territory,
-        metadata={
-            "place": place,
-            "kind": fact.kind.value,
-            "certainty": fact.certainty.value,
-            "values": [json.loads(as_json(figure)) for figure in sorted(fact.values, key=str)],
-            "conditions": list(fact.conditions),
-            "valid_from": fact.valid_from.isoformat() if fact.valid_from else None,
-            "valid_until": fact.valid_until.isoformat() if fact.valid_until else None,
-            "sources": [asdict(source) for source in fact.sources],
-            "legal_basis": [asdict(basis) for basis in fact.legal_basis],
-        },
+        validity=fact.validity,
+        fact=fact,
+        place=place,
     )

@@ -1,11 +1,14 @@
 """A procedure and its facts, as typed values. The schema beside the data says what each field means."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
-from clara.language.figures.figure import Figure, FigureKind
+from clara.data_files import PartialDate, day, partial_date
+from clara.language.figures.figure import Figure, FigureKind, figure_from
+from clara.retrieval.validity import ALWAYS, Validity
 
 
 class Certainty(StrEnum):
@@ -56,12 +59,17 @@ class ProcedureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a fact was read. `seen_on` is a day or a month (ISO 8601)."""
+    """Where a fact was read, and when."""
 
     url: str
-    seen_on: str
+    seen_on: PartialDate
     dated: str | None = None
     official: bool = False
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The source as it stands in data."""
+        return {"url": self.url, "seen_on": str(self.seen_on), "dated": self.dated, "official": self.official}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +97,21 @@ class Fact:
     conditions: tuple[str, ...] = ()
     legal_basis: tuple[LegalBasis, ...] = ()
     territory: str = "ES"
-    valid_from: date | None = None
-    valid_until: date | None = None
+    validity: Validity = ALWAYS
+
+    @property
+    def shown_source(self) -> Source:
+        """The first official source, or the first one where none is."""
+        return next((source for source in self.sources if source.official), self.sources[0])
+
+    @property
+    def compares(self) -> bool:
+        """Whether the fact only sets an earlier year beside the one in which it is told."""
+        return only_earlier(self.validity.first, self.values)
 
     def published(self, today: date) -> bool:
         """Whether a person may be told this fact today."""
-        if self.certainty is Certainty.UNVERIFIED:
-            return False
-        started = self.valid_from is None or self.valid_from <= today
-        return started and not self.expired(today)
-
-    def expired(self, today: date) -> bool:
-        """Whether the last day on which the fact is true has passed."""
-        return self.valid_until is not None and self.valid_until < today
+        return self.certainty is not Certainty.UNVERIFIED and self.validity.holds(today)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +140,34 @@ class Procedure:
     def facts(self) -> tuple[Fact, ...]:
         """Every fact, in the editor's order."""
         return tuple(fact for section in self.sections for fact in section.facts)
+
+
+def fact_from(fact: Mapping[str, Any]) -> Fact:
+    """Read a sound fact as it stands in data."""
+    valid = fact.get("valid", {})
+    return Fact(
+        id=fact["id"],
+        text=fact["text"],
+        certainty=Certainty(fact["certainty"]),
+        sources=tuple(source_from(source) for source in fact["sources"]),
+        kind=FactKind(fact["kind"]),
+        values=frozenset(figure_from(value) for value in fact.get("values", [])),
+        conditions=tuple(fact.get("conditions", ())),
+        legal_basis=tuple(LegalBasis(**basis) for basis in fact.get("legal_basis", [])),
+        territory=fact.get("territory", "ES"),
+        validity=Validity(day(valid.get("from")), day(valid.get("until"))),
+    )
+
+
+def only_earlier(first: date | None, figures: Collection[Figure]) -> bool:
+    """Whether figures tell amounts and name years, all of them before the one of the first day on which they hold."""
+    if first is None or not any(figure.kind is FigureKind.AMOUNT for figure in figures):
+        return False
+    named = (str(figure.value)[:4] for figure in figures if figure.kind is FigureKind.DATE)
+    years = [int(year) for year in named if year.isdigit()]
+    return bool(years) and max(years) < first.year
+
+
+def source_from(source: Mapping[str, Any]) -> Source:
+    """Read a sound source as it stands in data. Raises ValueError when it was seen on no day of the calendar."""
+    return Source(**{**source, "seen_on": partial_date(source["seen_on"])})

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
-from typing import Final
 from zoneinfo import ZoneInfo
 
+from clara.knowledge.passages import FactPassage
 from clara.knowledge.places import Places
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
-# The field of a passage's metadata that says since when it is in doubt.
-FLAGGED: Final = "flagged"
 # The day on which each fact was found to be in doubt, by fact id.
 Flagged = Callable[[], Mapping[str, str]]
 
@@ -37,7 +35,7 @@ def warned(retrieve: Retrieve, flagged: Flagged) -> Retrieve:
 def marked(passage: Passage, doubts: Mapping[str, str]) -> Passage:
     """Give a passage with the day since which it is in doubt, the same one when it is not."""
     since = doubts.get(passage.id)
-    return replace(passage, metadata={**passage.metadata, FLAGGED: since}) if since else passage
+    return replace(passage, flagged=since) if since and isinstance(passage, FactPassage) else passage
 
 
 def madrid_today() -> date:
@@ -61,23 +59,6 @@ def dated(retrieve: Retrieve, today: Callable[[], date]) -> Retrieve:
     It stands around whatever remembers results, which remembers them by all that a query says.
     """
     return lambda query: retrieve(replace(query, today=today()))
-
-
-def holds_on(passage: Passage, day: date) -> bool:
-    """Whether a passage is true on a day, by the first and last day in its metadata."""
-    return has_begun(passage, day) and not has_ended(passage, day)
-
-
-def has_begun(passage: Passage, day: date) -> bool:
-    """Whether the first day of a passage has come."""
-    starts = passage.metadata.get("valid_from")
-    return starts is None or bool(starts <= day.isoformat())
-
-
-def has_ended(passage: Passage, day: date) -> bool:
-    """Whether the last day of a passage has passed."""
-    ends = passage.metadata.get("valid_until")
-    return ends is not None and bool(ends < day.isoformat())
 
 
 def vouched(retrieve: Retrieve, passages: Iterable[Passage]) -> Retrieve:

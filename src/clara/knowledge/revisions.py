@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from clara.data_files import DataError, Fault, Schema
-from clara.knowledge.catalogue import Catalogue, fact_from
+from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.places import STATE
-from clara.knowledge.procedure import Fact, Procedure
+from clara.knowledge.procedure import Fact, Procedure, fact_from
 from clara.knowledge.rules import Document, condition_faults, fact_faults
 from clara.language.figures.figure import as_json
 
@@ -68,7 +68,7 @@ def fact_digest(fact: Fact) -> str:
 
 def fact_document(fact: Fact) -> Document:
     """Write a fact as it stands in data/; fields that say nothing are left out."""
-    days = {"from": fact.valid_from, "until": fact.valid_until}
+    days = {"from": fact.validity.first, "until": fact.validity.last}
     document: Document = {
         "id": fact.id,
         "text": fact.text,
@@ -81,7 +81,7 @@ def fact_document(fact: Fact) -> Document:
         "legal_basis": [_told(asdict(basis)) for basis in fact.legal_basis],
     }
     told = {name: value for name, value in document.items() if value}
-    return {**told, "sources": [_told(asdict(source)) for source in fact.sources]}
+    return {**told, "sources": [_told(source.document) for source in fact.sources]}
 
 
 def revised(catalogue: Catalogue, revisions: Sequence[Revision], schema: Schema) -> Revised:

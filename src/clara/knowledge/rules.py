@@ -5,8 +5,7 @@ from pathlib import PurePath
 from typing import Any
 
 from clara.data_files import Fault, day
-from clara.knowledge.passages import only_earlier
-from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind
+from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind, only_earlier
 from clara.language.figures.figure import Figure, as_json, figure_from
 from clara.language.figures.spanish import figures_in
 from clara.language.tokens import words
@@ -39,7 +38,8 @@ def fact_faults(file: str, where: str, fact: Document, facts: Mapping[str, Docum
     yield from _days(file, where, fact)
     yield from _figures(file, where, fact)
     yield from condition_faults(file, where, fact, facts)
-    if only_earlier(fact.get("valid", {}).get("from"), fact.get("values", [])) and not fact.get("conditions"):
+    first, figures = day(fact.get("valid", {}).get("from")), [figure_from(value) for value in fact.get("values", [])]
+    if only_earlier(first, figures) and not fact.get("conditions"):
         remedy = "names only years before its first day and would pass for today's; give it the fact of today as a condition"
         yield Fault(file, f"{where}.conditions", remedy)
 

@@ -22,7 +22,7 @@ def assert_limited(passages: dict[str, Passage], said: list[str]) -> None:
     """Check that no fact is said without what limits it, nor anything twice."""
     assert len(set(said)) == len(said)
     for name in said:
-        assert set(passages[name].metadata["conditions"]) & passages.keys() <= set(said), name
+        assert set(passages[name].fact.conditions) & passages.keys() <= set(said), name
 
 
 def limited(name: str, *conditions: str, score: float = 1.0, size: int = 100) -> Hit:
@@ -154,7 +154,7 @@ def test_every_real_fact_fits(real: Any, writer: ExtractiveWriter, language: str
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_real_fact_alone_leaves_room(real: Any, texts: Texts, language: str) -> None:
     """Every real fact without limits leaves 800 characters for the notice of the first contact and notes."""
-    alone = [replace(passage, metadata={**passage.metadata, "conditions": []}) for passage in real.passages]
+    alone = [replace(passage, fact=replace(passage.fact, conditions=())) for passage in real.passages]
     writer = ExtractiveWriter(Framing(texts, real.names, alone))
     assert {passage.id for passage in real.passages if len(writer.write([Hit(passage, 1.0)], language, 0)[0]) > 800} == set()
 

@@ -39,8 +39,8 @@ def test_a_fact_in_doubt_is_said_with_the_warning(texts: Texts, real: Any, langu
 
 def test_a_limit_in_doubt_is_warned_of(texts: Texts, real: Any) -> None:
     """A fact that stands behind another one because it limits it is told with its own warning."""
-    fact = next(passage for passage in real.passages if passage.metadata["conditions"])
-    limit = fact.metadata["conditions"][0]
+    fact = next(passage for passage in real.passages if passage.fact.conditions)
+    limit = fact.fact.conditions[0]
     text, citations = doubting(texts, real, limit).write([Hit(fact, 1.0)], "es", ROOM)
     mark = next(citation.mark for citation in citations if citation.passage_id == limit)
     assert texts.say("es", "caution_flagged", marks=f"[{mark}]") in text
@@ -50,7 +50,7 @@ def test_the_grounded_writers_facts_are_warned_of(texts: Texts, real: Any) -> No
     """Facts that are taken from the catalogue instead of from the search keep their flag."""
     passage = real.passages[0]
     known = doubting(texts, real, passage.id).framing.known([Hit(passage, 1.0)])
-    assert known[0].passage.metadata["flagged"] == SINCE
+    assert known[0].passage.flagged == SINCE
 
 
 def test_a_warning_never_costs_the_fact(texts: Texts, real: Any) -> None:

@@ -1,6 +1,5 @@
 """Tests of what stands around the facts of an answer."""
 
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -11,32 +10,34 @@ from unit_builders import SOURCE, Catalogued, hit_of, passage_of
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, citation_of, doubts_of, is_old
+from clara.data_files import partial_date
+from clara.knowledge.procedure import FactKind
 
 TODAY = date(2026, 11, 21)
 NEWSPAPER = {**SOURCE, "official": False}
 
 
 @pytest.mark.parametrize(
-    ("kind", "verified_on", "expected"),
+    ("kind", "seen_on", "expected"),
     [
         pytest.param("amount", "2026-06-01", False, id="amount-of-this-half-year"),
         pytest.param("amount", "2026-05-01", True, id="amount-older-than-half-a-year"),
         pytest.param("statement", "2026-05-01", False, id="law-of-this-year"),
         pytest.param("statement", "2025-11-20", True, id="law-older-than-a-year"),
-        pytest.param(None, "2025-11", True, id="a-month-counts-from-its-first-day"),
+        pytest.param("statement", "2025-11", True, id="a-month-counts-from-its-first-day"),
         pytest.param("fee", "2026-06", False, id="month-of-this-half-year"),
     ],
 )
-def test_old(kind: str | None, verified_on: str, expected: bool) -> None:
+def test_old(kind: str, seen_on: str, expected: bool) -> None:
     """What authorities set each year grows old in half a year, the rest in a year."""
-    assert is_old(kind, verified_on, TODAY) is expected
+    assert is_old(FactKind(kind), partial_date(seen_on).first, TODAY) is expected
 
 
 def test_every_doubt_is_named() -> None:
     """Second-hand, flagged and ending facts are told apart; a sound fact has no doubt."""
     passage = passage_of(certainty="secondary", sources=[NEWSPAPER], valid_until="2026-12-31")
     assert doubts_of(passage) == [("secondary", ""), ("ends", "2026-12-31")]
-    assert doubts_of(replace(passage_of(), metadata={**passage_of().metadata, "flagged": True})) == [("flagged", "")]
+    assert doubts_of(passage_of(flagged="2026-11-20")) == [("flagged", "")]
     assert doubts_of(passage_of()) == []
 
 
@@ -104,9 +105,7 @@ def test_a_comparison_goes_with_its_year(texts: Texts, real: Any) -> None:
     years = {"valid_from": "2026-01-01", "valid_until": "2026-12-31"}
     figure = hit_of("nie-plazos-01", 0.9, "Son 9 € en 2026.", **years)
     values = [{"kind": "date", "value": "2025"}, {"kind": "amount", "value": 8, "unit": "EUR"}]
-    metadata = {"values": values, "conditions": ["nie-plazos-01"]}
-    earlier = hit_of("nie-plazos-02", 1.0, "En 2025 eran 8 €.", **years)
-    earlier = replace(earlier, passage=replace(earlier.passage, metadata={**earlier.passage.metadata, **metadata}))
+    earlier = hit_of("nie-plazos-02", 1.0, "En 2025 eran 8 €.", values=values, conditions=["nie-plazos-01"], **years)
     for day, said in ((date(2026, 12, 31), {"nie-plazos-01", "nie-plazos-02"}), (date(2027, 1, 1), {"nie-plazos-01"})):
         framing = Framing(texts, real.names, [figure.passage, earlier.passage], lambda day=day: day)
         _, citations = ExtractiveWriter(framing).write([earlier, figure], "es", 1_600)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from unit_builders import passage_of
 
 from clara.answering.verification.prover import FaultKind, Prover
 from clara.answering.verification.statements import Subjects, read_bodies
@@ -13,11 +14,11 @@ from clara.language.figures.reader import Reader
 from clara.retrieval.passage import Passage
 
 
-def fact(name: str, text: str, document: str = "imv", territory: str = "ES", **metadata: Any) -> Passage:
+def fact(name: str, text: str, document: str = "imv", territory: str = "ES", **changes: Any) -> Passage:
     """A fact as the catalogue gives it."""
     heading = {"imv": "Ingreso mínimo vital (IMV)", "arraigo": "Arraigo", "nie": "NIE"}.get(document, document)
-    known = {"values": [], "conditions": [], "sources": [], "legal_basis": [], **metadata}
-    return Passage(name, "clara", "curado", document, "plazos", (heading, "Plazos"), text, "es", territory, known)
+    told = {"sources": [], **changes}
+    return passage_of(f"{document}-plazos-01", text, id=name, territory=territory, heading=(heading, "Plazos"), **told)
 
 
 AMOUNT = fact("a", "La renta garantizada de una persona sola en 2026 es de 733,60 € al mes.")

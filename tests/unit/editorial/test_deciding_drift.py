@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.knowledge.law.law_samples import sample, written
 
+from clara.data_files import partial_date
 from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
 from clara.editorial.radius import blast_radius, proposal
 from clara.knowledge.law.norm import Norm
@@ -18,7 +19,9 @@ MONTHS = {number: Figure(FigureKind.PERIOD, float(number), "month") for number i
 
 def fact(name: str, text: str = "El plazo es de 3 meses.", basis: str | None = None, url: str = "", norm: str = NORM) -> Fact:
     bases = () if basis is None else (LegalBasis(norm, basis or None),)
-    return Fact(name, text, Certainty.OFFICIAL, (Source(url, "2026-08"),), values=figures_in(text), legal_basis=bases)
+    return Fact(
+        name, text, Certainty.OFFICIAL, (Source(url, partial_date("2026-08")),), values=figures_in(text), legal_basis=bases
+    )
 
 
 def procedure(*facts: Fact) -> Procedure:

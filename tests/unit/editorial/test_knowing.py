@@ -8,6 +8,7 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.container import Knowledge
+from clara.data_files import partial_date
 from clara.editorial.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures
@@ -105,7 +106,10 @@ def test_page() -> None:
         "nie-plazos-02",
         "Nadie puede recogerlo por otro.",
         certainty=Certainty.TWO_SOURCES,
-        sources=(Source("https://uno.example", "2026-07"), Source("https://dos.example", "2026-07-08")),
+        sources=(
+            Source("https://uno.example", partial_date("2026-07")),
+            Source("https://dos.example", partial_date("2026-07-08")),
+        ),
     )
     procedure = procedure_of("nie", limited, other, name={"es": "NIE"}, closed_on=date(2026, 6, 30))
     assert list(page_of(procedure, PLACES, TODAY)) == [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from memory_store import MemoryStore
-from unit_builders import passage_of
+from unit_builders import row_of
 
 from clara.ingestion.journey import Report, Scope, WholeCorpusError, ingest
 from clara.ingestion.ports import StoreUnavailableError
@@ -43,7 +43,7 @@ def direction(text: str) -> list[float]:
 
 def passages(count: int) -> list[Passage]:
     """Make so many passages of different lengths."""
-    return [passage_of(f"nie-plazos-{place:02}", "x" * place, place=place) for place in range(1, count + 1)]
+    return [row_of(f"nie-plazos-{place:02}", "x" * place) for place in range(1, count + 1)]
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_dry_run_writes_nothing(store: MemoryStore) -> None:
 def test_dry_run_tells_the_truth(store: MemoryStore) -> None:
     """The real run does exactly what the dry run announced."""
     ingest("clara", passages(3), store, CountingEmbedder())
-    wanted = [*passages(2), passage_of("tie-plazos-01")]
+    wanted = [*passages(2), row_of("tie-plazos-01")]
     announced = ingest("clara", wanted, store, CountingEmbedder(), dry_run=True)
     assert ingest("clara", wanted, store, CountingEmbedder()) == replace(announced, dry_run=False)
 
@@ -169,11 +169,11 @@ def test_one_document_is_ingested_alone(store: MemoryStore) -> None:
     """With a document in the scope the others stay, and what the document no longer has is dropped."""
     ingest(
         "law",
-        [passage_of("nie-plazos-01"), passage_of("tie-plazos-01"), passage_of("tie-plazos-02")],
+        [row_of("nie-plazos-01"), row_of("tie-plazos-01"), row_of("tie-plazos-02")],
         store,
         CountingEmbedder(),
     )
-    wanted = [passage_of("tie-plazos-01", "Otro texto.")]
+    wanted = [row_of("tie-plazos-01", "Otro texto.")]
     report = ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
     assert report == Report("law", written=1, embedded=1, dropped=1, kept=0, dry_run=False)
     assert set(store.corpora["law"]) == {"nie-plazos-01", "tie-plazos-01"}
@@ -182,7 +182,7 @@ def test_one_document_is_ingested_alone(store: MemoryStore) -> None:
 
 def test_one_document_again_embeds_nothing(store: MemoryStore) -> None:
     """A document that did not change is left alone, under whatever profile its corpus was written."""
-    wanted = [passage_of("tie-plazos-01")]
+    wanted = [row_of("tie-plazos-01")]
     ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
     store.profile = replace(store.profile, name="other")
     assert ingest(Scope("law", "tie"), wanted, store, CountingEmbedder(patience=0)).kept == 1
@@ -201,8 +201,8 @@ def test_anew(store: MemoryStore) -> None:
 @pytest.mark.parametrize(
     ("profile", "passage"),
     [
-        pytest.param(Profile(links=0.5), passage_of("tie-plazos-01"), id="follows-names"),
-        pytest.param(Profile(), passage_of("nie-plazos-01"), id="of-another-document"),
+        pytest.param(Profile(links=0.5), row_of("tie-plazos-01"), id="follows-names"),
+        pytest.param(Profile(), row_of("nie-plazos-01"), id="of-another-document"),
     ],
 )
 def test_what_cannot_be_ingested_alone(profile: Profile, passage: Passage) -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit_builders import passage_of
+from unit_builders import row_of
 
 from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.retrieval.passage import Passage
 
-FIRST, SECOND = passage_of("nie-plazos-01"), passage_of("nie-plazos-02", "Otro texto.")
+FIRST, SECOND = row_of("nie-plazos-01"), row_of("nie-plazos-02", "Otro texto.")
 EMPTY = StoredDigests({}, {})
 
 
@@ -113,7 +113,7 @@ CORPORA = st.dictionaries(st.integers(1, 9), st.tuples(st.sampled_from("xyz"), s
 
 def corpus_of(content: dict[int, tuple[str, str]]) -> dict[str, Passage]:
     """Make passages with these texts and territories."""
-    made = [passage_of(f"nie-plazos-0{place}", text, territory=where) for place, (text, where) in content.items()]
+    made = [row_of(f"nie-plazos-0{place}", text, territory=where) for place, (text, where) in content.items()]
     return {passage.id: passage for passage in made}
 
 

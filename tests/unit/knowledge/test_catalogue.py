@@ -73,16 +73,16 @@ def test_real_territories(real: Any) -> None:
 
 def test_real_days(real: Any) -> None:
     """A fact is withheld the day before its first day and the day after its last, and told on both unless unverified."""
-    bounded = [fact for fact in facts(real.catalogue) if fact.valid_from or fact.valid_until]
+    bounded = [fact for fact in facts(real.catalogue) if fact.validity.first or fact.validity.last]
     assert bounded
     for fact in bounded:
         told = fact.certainty is not Certainty.UNVERIFIED
-        if fact.valid_from:
-            assert not fact.published(date.fromordinal(fact.valid_from.toordinal() - 1)), fact.id
-            assert fact.published(fact.valid_from) is told, fact.id
-        if fact.valid_until:
-            assert not fact.published(date.fromordinal(fact.valid_until.toordinal() + 1)), fact.id
-            assert fact.published(fact.valid_until) is told, fact.id
+        if fact.validity.first:
+            assert not fact.published(date.fromordinal(fact.validity.first.toordinal() - 1)), fact.id
+            assert fact.published(fact.validity.first) is told, fact.id
+        if fact.validity.last:
+            assert not fact.published(date.fromordinal(fact.validity.last.toordinal() + 1)), fact.id
+            assert fact.published(fact.validity.last) is told, fact.id
 
 
 def test_real_unverified_is_withheld(real: Any) -> None:
@@ -145,10 +145,10 @@ def test_values(folder: Path) -> None:
     assert (fact.text, fact.certainty, fact.territory) == ("La tasa es de 9,84 € al mes.", Certainty.SECONDARY, "ES-MD")
     assert (fact.kind, fact.values) == (FactKind.FEE, {Figure(FigureKind.AMOUNT, 9.84, "EUR/month")})
     assert fact.conditions == ("nie-identidad-02",)
-    assert (fact.valid_from, fact.valid_until) == (date(2026, 1, 1), date(2026, 12, 31))
+    assert (fact.validity.first, fact.validity.last) == (date(2026, 1, 1), date(2026, 12, 31))
     assert [(basis.norm, basis.provision) for basis in fact.legal_basis] == [("BOE-A-2000-544", "artículo 4")]
     (source,) = fact.sources
-    assert (source.url, source.seen_on, source.dated, source.official) == ("https://ejemplo.es/a", "2026-07", None, False)
+    assert (source.url, str(source.seen_on), source.dated, source.official) == ("https://ejemplo.es/a", "2026-07", None, False)
 
 
 def test_defaults(folder: Path) -> None:
@@ -162,7 +162,7 @@ def test_defaults(folder: Path) -> None:
     procedure = read_catalogue(folder).procedures["nie"]
     fact = procedure.facts[0]
     assert (procedure.closed_on, procedure.kind) == (None, ProcedureKind.PROCEDURE)
-    assert (fact.territory, fact.valid_from, fact.valid_until) == ("ES", None, None)
+    assert (fact.territory, fact.validity.first, fact.validity.last) == ("ES", None, None)
     assert (fact.values, fact.conditions, fact.legal_basis) == (frozenset(), (), ())
 
 

@@ -155,14 +155,14 @@ def test_possible_days(folder: Path, closed_on: str, seen_on: str) -> None:
     edit(folder / "tramites" / "nie.json", change)
     procedure = read_catalogue(folder).procedures["nie"]
     assert procedure.closed_on == date.fromisoformat(closed_on)
-    assert procedure.facts[0].sources[0].seen_on == seen_on
+    assert str(procedure.facts[0].sources[0].seen_on) == seen_on
 
 
 def test_one_day_period(folder: Path) -> None:
     """A fact that is true on a single day is no fault."""
     only = {"from": "2026-03-01", "until": "2026-03-01"}
     edit(folder / "tramites" / "nie.json", lambda document: first_fact(document).update(valid=only))
-    assert read_catalogue(folder).procedures["nie"].facts[0].valid_until == date(2026, 3, 1)
+    assert read_catalogue(folder).procedures["nie"].facts[0].validity.last == date(2026, 3, 1)
 
 
 def test_unverified_needs_no_source(folder: Path) -> None:

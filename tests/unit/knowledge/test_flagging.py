@@ -13,7 +13,7 @@ FOUND = Found(Status.FOUND, "tier", (hit_of("nie-plazos-01"), hit_of("nie-plazos
 def test_what_is_in_doubt_is_marked_with_its_day() -> None:
     """The fact in doubt carries the day, the other one and the order stay as they were."""
     found = warned(lambda _query: FOUND, lambda: {"nie-plazos-02": "2026-11-20"})(Query("x", "clara"))
-    assert [hit.passage.metadata.get("flagged") for hit in found.hits] == [None, "2026-11-20"]
+    assert [hit.passage.flagged for hit in found.hits] == [None, "2026-11-20"]
     assert found.hits[0] == FOUND.hits[0]
     assert replace(found.hits[1], passage=FOUND.hits[1].passage) == FOUND.hits[1]
 
@@ -30,4 +30,4 @@ def test_doubts_are_asked_for_with_every_question() -> None:
     retrieve = warned(lambda _query: FOUND, lambda: doubts)
     assert retrieve(Query("x", "clara")) is FOUND
     doubts["nie-plazos-01"] = "2026-11-22"
-    assert retrieve(Query("x", "clara")).hits[0].passage.metadata["flagged"] == "2026-11-22"
+    assert retrieve(Query("x", "clara")).hits[0].passage.flagged == "2026-11-22"

@@ -4,7 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from clara.knowledge.freshness import Check, Freshness, Held, ServedFact, day_of, freshness_of
+from clara.data_files import partial_date
+from clara.knowledge.freshness import Check, Freshness, Held, ServedFact, freshness_of
 from clara.knowledge.procedure import Source
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
@@ -17,7 +18,7 @@ def registered(source_id: str, url: str, *procedures: str, kind: SourceKind = So
 
 
 def fact(name: str, *seen: tuple[str, str], until: date | None = None, norms: frozenset[str] = frozenset()) -> ServedFact:
-    sources = tuple(Source(url, seen_on) for url, seen_on in seen)
+    sources = tuple(Source(url, partial_date(seen_on)) for url, seen_on in seen)
     return ServedFact(name, name.partition("-")[0], "tasas", sources, norms, until)
 
 
@@ -34,14 +35,19 @@ def judged(*facts: ServedFact, checks: tuple[Check, ...] = (), flagged: dict[str
     [
         pytest.param("2026-07-14", date(2026, 7, 14), id="day"),
         pytest.param("2026-07", date(2026, 7, 1), id="month: its first day, the oldest it can be"),
-        pytest.param("2026", None, id="year"),
-        pytest.param("yesterday", None, id="word"),
-        pytest.param("2026-13", None, id="no-month"),
     ],
 )
-def test_days(seen_on: str, day: date | None) -> None:
-    """A look at a source is dated by a day or a month."""
-    assert day_of(seen_on) == day
+def test_days(seen_on: str, day: date) -> None:
+    """A look at a source is dated by a day or a month, and written as it was read."""
+    seen = partial_date(seen_on)
+    assert (seen.first, str(seen)) == (day, seen_on)
+
+
+@pytest.mark.parametrize("seen_on", ["2026", "yesterday", "2026-13", ""])
+def test_no_days(seen_on: str) -> None:
+    """Neither a year nor a word is a day or a month."""
+    with pytest.raises(ValueError, match=r"month must be|isoformat"):
+        partial_date(seen_on)
 
 
 def test_a_fact_is_as_fresh_as_its_youngest_source() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from unit_builders import fact_of
 from unit_builders import procedure_of as made_of
 
+from clara.data_files import partial_date
 from clara.knowledge.passages import CORPUS, KEPT, passages_of
 from clara.knowledge.procedure import Certainty, Fact, FactKind, LegalBasis, Procedure, Section, Source
 from clara.language.figures.figure import Figure, FigureKind
@@ -51,7 +52,7 @@ def test_everything_a_passage_says() -> None:
         values=frozenset({Figure(FigureKind.PERIOD, 2.0, "month"), Figure(FigureKind.AMOUNT, 9.84, "EUR")}),
         conditions=("nie-plazos-02",),
         legal_basis=(LegalBasis("BOE-A-2000-544", "artículo 4"),),
-        sources=(Source("https://sede.example/nie", "2026-07", "sin fecha", official=True),),
+        sources=(Source("https://sede.example/nie", partial_date("2026-07"), "sin fecha", official=True),),
         territory="ES-MD",
         valid_until=date(2026, 12, 31),
     )
@@ -59,7 +60,7 @@ def test_everything_a_passage_says() -> None:
     assert (passage.corpus, passage.document_id, passage.section) == (CORPUS, "nie", "plazos")
     assert passage.heading == ("NIE", "Plazos y fechas")
     assert (passage.text, passage.language, passage.territory) == ("Hecho número 1.", "es", "ES-MD")
-    assert passage.metadata == {
+    assert passage.stored_metadata == {
         "place": 1,
         "kind": "fee",
         "certainty": "official",
@@ -75,7 +76,7 @@ def test_everything_a_passage_says() -> None:
 def test_place_is_the_editors() -> None:
     """A fact keeps its place in the section when the one before it is left out."""
     first, second = passages_of(procedure_of(fact(1), fact(2, certainty=Certainty.UNVERIFIED), fact(3)), TODAY)
-    assert (first.metadata["place"], second.metadata["place"]) == (1, 3)
+    assert (first.place, second.place) == (1, 3)
 
 
 def test_ids_do_not_depend_on_the_neighbours() -> None:
@@ -96,10 +97,10 @@ def test_real_passages(real: Any) -> None:
         fact.id
         for procedure in real.catalogue.procedures.values()
         for fact in procedure.facts
-        if fact.certainty is not Certainty.UNVERIFIED and not fact.expired(TODAY)
+        if fact.certainty is not Certainty.UNVERIFIED and not fact.validity.ended(TODAY)
     }
     assert sorted(passage.id for passage in real.passages) == sorted(told)
     for passage in real.passages:
-        assert json.loads(json.dumps(passage.metadata)) == passage.metadata
-        assert passage.metadata["sources"], passage.id
+        assert json.loads(json.dumps(passage.stored_metadata)) == passage.stored_metadata
+        assert passage.fact.sources, passage.id
         assert passage.heading[0] == real.names[passage.document_id]["es"]

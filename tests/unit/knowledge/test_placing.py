@@ -10,7 +10,7 @@ from unit_builders import hit_of
 
 from clara.knowledge.keyword_tier import directory, keyword
 from clara.knowledge.places import Level, Place, Places
-from clara.knowledge.retriever_wrappers import dated, holds_on, located, vouched
+from clara.knowledge.retriever_wrappers import dated, located, vouched
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.passage import Found, Hit, Query, Status
 
@@ -112,7 +112,7 @@ def test_holds_on_its_days(periods: list[tuple[date | None, date | None]], day: 
         for place, (start, end) in enumerate(periods)
     )
     true = [hit for hit, (start, end) in zip(hits, periods, strict=True) if (start or day) <= day <= (end or day)]
-    assert [hit for hit in hits if holds_on(hit.passage, day)] == true
+    assert [hit for hit in hits if hit.passage.holds(day)] == true
     found = keyword([hit.passage for hit in hits], about_nie, SURE)(Query("el NIE", "clara", limit=6, today=day))
     assert {hit.passage.id for hit in found.hits} == {hit.passage.id for hit in true}
 

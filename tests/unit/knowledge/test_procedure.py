@@ -73,7 +73,7 @@ def test_days_around_a_period(start: date, length: int, offset: int) -> None:
 )
 def test_expired(end: date | None, expected: bool) -> None:
     """A fact has expired from the day after its last; whether it is published makes no difference."""
-    assert fact(Certainty.UNVERIFIED, end=end).expired(TODAY) is expected
+    assert fact(Certainty.UNVERIFIED, end=end).validity.ended(TODAY) is expected
 
 
 def test_facts_of_a_procedure() -> None:

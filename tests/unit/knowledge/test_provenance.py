@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from unit_builders import fact_of, procedure_of
 
-from clara.data_files import DataError
+from clara.data_files import DataError, partial_date
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.hotlines import Hotline, Hotlines, read_hotlines
 from clara.knowledge.places import Places
@@ -19,8 +19,8 @@ from clara.knowledge.sources import Hosts, RegisteredSource, SourceKind, read_ho
 from clara.language.figures.figure import Figure, FigureKind
 
 HOSTS = Hosts({"sede.example": "Sede", "town.example": "Ayuntamiento"}, {"cita.example": "sells appointments"})
-SEDE = Source("https://sede.example/nie", "2026-07", official=True)
-PAPER = Source("https://news.example/nie", "2026-07")
+SEDE = Source("https://sede.example/nie", partial_date("2026-07"), official=True)
+PAPER = Source("https://news.example/nie", partial_date("2026-07"))
 EMERGENCY = Hotline("emergency", "112", "Emergencias", "ES", (SEDE.url,))
 SUICIDE = Hotline("suicide", "024", "Línea 024", "ES", (SEDE.url,), named=("suicid",))
 PRESS_LINE = Hotline("trafficking", "900 10 50 90", "Trata", "ES", (PAPER.url,), unconfirmed="only the press says it")
@@ -59,9 +59,18 @@ def test_a_host_stands_for_itself_and_all_below_it(url: str, body: str | None) -
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (Source(PAPER.url, "2026-07", official=True), "no public body is known at https://news.example/nie; remove 'official'"),
-        (Source("https://town.example/x", "2026-07"), "is of a public body (Ayuntamiento); set 'official' to true"),
-        (Source("https://www.cita.example/x", "2026-07"), "is never cited (sells appointments); find another source"),
+        (
+            Source(PAPER.url, partial_date("2026-07"), official=True),
+            "no public body is known at https://news.example/nie; remove 'official'",
+        ),
+        (
+            Source("https://town.example/x", partial_date("2026-07")),
+            "is of a public body (Ayuntamiento); set 'official' to true",
+        ),
+        (
+            Source("https://www.cita.example/x", partial_date("2026-07")),
+            "is never cited (sells appointments); find another source",
+        ),
     ],
 )
 def test_a_source_is_called_what_its_host_is(source: Source, said: str) -> None:
@@ -73,7 +82,10 @@ def test_a_source_is_called_what_its_host_is(source: Source, said: str) -> None:
 
 def test_withheld_facts_cite_no_seller_either() -> None:
     """A withheld fact may point at an official page that nobody has read, and never at who sells appointments."""
-    unread, seller = Source("https://town.example/x", "2026-07"), Source("https://cita.example/x", "2026-07")
+    unread, seller = (
+        Source("https://town.example/x", partial_date("2026-07")),
+        Source("https://cita.example/x", partial_date("2026-07")),
+    )
     assert faults_of(fact_of(certainty=Certainty.UNVERIFIED, sources=(unread,))) == []
     assert len(faults_of(fact_of(certainty=Certainty.UNVERIFIED, sources=(seller,)))) == 1
 

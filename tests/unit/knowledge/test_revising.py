@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from clara.data_files import DataError, Schema, read_schema
-from clara.knowledge.catalogue import Catalogue, fact_from, read_catalogue
-from clara.knowledge.procedure import Fact
+from clara.knowledge.catalogue import Catalogue, read_catalogue
+from clara.knowledge.procedure import Fact, fact_from
 from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
+from clara.retrieval.validity import ALWAYS
 
 FEE = "nie-cuantias-01"
 TEXT = "La tasa por asignación del NIE a instancia del interesado es de 10,84 € (epígrafe 5.12, cuantía de 2025)."
@@ -57,7 +58,7 @@ def test_a_digest_tells_what_a_person_is_told(catalogue: Catalogue) -> None:
         replace(fact, sources=()),
         replace(fact, territory="ES-MD"),
         replace(fact, conditions=("nie-plazos-01",)),
-        replace(fact, valid_until=fact.valid_until and None, valid_from=None, id="nie-cuantias-02"),
+        replace(fact, validity=ALWAYS, id="nie-cuantias-02"),
     ]
     assert len({fact_digest(one) for one in (fact, *others)}) == 1 + len(others)
     assert fact_digest(replace(fact, legal_basis=())) == fact_digest(fact)
@@ -107,9 +108,9 @@ def test_the_later_of_two_corrections_holds(catalogue: Catalogue, schema: Schema
 def test_a_field_can_be_taken_away(catalogue: Catalogue, schema: Schema) -> None:
     """None removes what a fact said: a last day that is no longer one."""
     ended = revised(catalogue, [revision(catalogue, valid={"until": "2026-12-31"})], schema).catalogue
-    assert str(fact_of(ended, FEE).valid_until) == "2026-12-31"
+    assert str(fact_of(ended, FEE).validity.last) == "2026-12-31"
     both = [revision(catalogue, valid={"until": "2026-12-31"}), revision(catalogue, number=2, valid=None)]
-    assert fact_of(revised(catalogue, both, schema).catalogue, FEE).valid_until is None
+    assert fact_of(revised(catalogue, both, schema).catalogue, FEE).validity.last is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from unit_builders import fact_of, procedure_of
 
-from clara.data_files import DataError
+from clara.data_files import DataError, partial_date
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.norms import cited_by
 from clara.knowledge.places import Places
@@ -143,7 +143,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, data: Path) -> None:
 )
 def test_comparing_with_facts(change: dict[str, RegisteredSource | None], expected: list[str]) -> None:
     """What facts cite and the registry lacks, or tells otherwise, is a fault; the scheme of a page makes no difference."""
-    cited = Source("http://interior.example/nie#plazos", "2026-07-08", official=True)
+    cited = Source("http://interior.example/nie#plazos", partial_date("2026-07-08"), official=True)
     fact = fact_of(legal_basis=(LegalBasis("BOE-A-2000-544", "art. 4"),), sources=(cited,))
     catalogue = Catalogue({"nie": procedure_of("nie", fact)}, (), Places([]))
     held = {PAGE.id: PAGE, NORM.id: NORM, **change}

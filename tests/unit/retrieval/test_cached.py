@@ -7,18 +7,18 @@ from datetime import date
 from threading import Barrier
 
 import pytest
-from unit_builders import hit_of
+from unit_builders import row_of
 
 from clara.adapters.memory_cache import MemoryCache
 from clara.retrieval.cache.keys import Keys, SealedCache
 from clara.retrieval.cache.ports import CacheUnavailableError, Event
 from clara.retrieval.cache.results import ResultMemory, cached
 from clara.retrieval.cache.semantic import SemanticMemory
-from clara.retrieval.passage import Found, Query, Status
+from clara.retrieval.passage import Found, Hit, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 
 QUERY = Query("¿Cómo pido el NIE?", "clara", "es")
-FOUND = Found(Status.FOUND, "pgvector", (hit_of(),), timings_ms={"search": 5.0}, confidence=0.9, trace={"legs": 2})
+FOUND = Found(Status.FOUND, "pgvector", (Hit(row_of(), 1.0),), timings_ms={"search": 5.0}, confidence=0.9, trace={"legs": 2})
 VECTOR = (1.0, 0.0)
 
 

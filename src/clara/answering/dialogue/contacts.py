@@ -8,7 +8,6 @@ from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import CONTACTS, Framing
 from clara.knowledge.places import STATE, Place, Places
 from clara.knowledge.procedure import Procedure
-from clara.knowledge.retriever_wrappers import holds_on
 from clara.retrieval.passage import Hit, Passage
 
 
@@ -58,5 +57,5 @@ class Reaching:
         return [
             passage
             for passage in self._contacts
-            if passage.document_id == document and passage.territory in around and holds_on(passage, today)
+            if passage.document_id == document and passage.territory in around and passage.holds(today)
         ]

@@ -11,8 +11,9 @@ from typing import Final
 
 from clara.answering.verification.grounds import stems_of
 from clara.answering.writing.prompt import TOKEN
+from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import Evidence
-from clara.language.figures.figure import Figure, figure_from
+from clara.language.figures.figure import Figure
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import Reader
 from clara.language.tokens import length, words
@@ -65,7 +66,7 @@ class Anchors:
     def _figures(self, fact: Passage) -> Iterator[Figure]:
         for found in self._reader.figures_in(fact.text, SPANISH):
             yield from found.readings
-        yield from (figure_from(value) for value in fact.metadata.get("values", ()))
+        yield from sorted(fact_of(fact).values, key=str)
 
 
 def names_in(text: str) -> set[str]:

@@ -1,14 +1,15 @@
 """What the facts behind a statement allow to say: their figures, denials, names and words, each fact read once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from clara.answering.verification.polarity import STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
 from clara.answering.verification.statements import Subjects
+from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import Evidence
-from clara.language.figures.figure import Figure, FigureKind, figure_from
+from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import SPANISH, Polarity
 from clara.language.figures.reader import Reader
 from clara.language.tokens import cut, words
@@ -132,35 +133,35 @@ class Groundwork:
         lexicon = self._reader.lexicon(passage.language)
         text = " ".join((*passage.heading, passage.text))
         tokens = cut(passage.text)
-        sources: Sequence[Mapping[str, Any]] = passage.metadata.get("sources", ())
+        sources = fact_of(passage).sources
         return Ground(
             passage=passage,
             figures=tuple(self._figures(passage)),
-            exact=tuple(str(source["seen_on"]) for source in sources if source.get("seen_on")),
+            exact=tuple(str(source.seen_on) for source in sources),
             polarity=kinds_in(tokens, lexicon),
             denials=denials_in(tokens, lexicon),
             bounds=bounds_in(tokens, lexicon),
             procedures=self._subjects.procedures_in(text, passage.language) | {frozenset({passage.document_id})},
-            bodies=self._subjects.bodies_in(cut(f"{text} {' '.join(source['url'] for source in sources)}")),
+            bodies=self._subjects.bodies_in(cut(f"{text} {' '.join(source.url for source in sources)}")),
             stems=stems_of(passage.text, lexicon.stop),
             titles=stems_of(" ".join(passage.heading), lexicon.stop),
         )
 
     def _figures(self, passage: Passage) -> Iterator[Figure]:
         """Give the figures of a fact: those of its text, its values, its sources, its legal basis and its last day."""
-        metadata = passage.metadata
+        fact = fact_of(passage)
         text = " . ".join((*passage.heading, passage.text))
         yield from self._read_figures(text, passage.language)
-        for value in metadata.get("values", ()):
-            yield from self._value(figure_from(value))
-        for source in metadata.get("sources", ()):
-            yield Figure(FigureKind.URL, source["url"])
-        for basis in metadata.get("legal_basis", ()):
-            cited = self._read_figures(f"{basis['norm']} . {basis.get('provision') or ''}", SPANISH)
+        for value in sorted(fact.values, key=str):
+            yield from self._value(value)
+        for source in fact.sources:
+            yield Figure(FigureKind.URL, source.url)
+        for basis in fact.legal_basis:
+            cited = self._read_figures(f"{basis.norm} . {basis.provision or ''}", SPANISH)
             yield from (figure for figure in cited if figure.kind in {FigureKind.NORM, FigureKind.PROVISION})
-        for day in (metadata.get("valid_from"), metadata.get("valid_until")):
+        for day in (fact.validity.first, fact.validity.last):
             if day:
-                yield Figure(FigureKind.DATE, day)
+                yield Figure(FigureKind.DATE, day.isoformat())
 
     def _value(self, figure: Figure) -> Iterator[Figure]:
         """Give a value as this reader writes it, and the rhythm of an amount."""

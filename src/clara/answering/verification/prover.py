@@ -14,6 +14,7 @@ from typing import Final
 from clara.answering.verification.grounds import Grounds, Groundwork
 from clara.answering.verification.polarity import added, bounds_in, denials_in, kinds_in, lost, turned
 from clara.answering.verification.statements import Statement, Subjects, statements
+from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import Evidence
 from clara.language.figures.figure import FigureKind
 from clara.language.figures.lexicon import SPANISH, Polarity
@@ -147,7 +148,7 @@ class Prover:
         known = {cited[mark].id for mark in told if mark in cited}
         for statement in claimed:
             for mark in statement.marks:
-                for name in cited[mark].metadata.get("conditions", ()) if mark in cited else ():
+                for name in fact_of(cited[mark]).conditions if mark in cited else ():
                     if name not in known and self._in_force(name):
                         yield Fault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
 

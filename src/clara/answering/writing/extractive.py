@@ -15,6 +15,7 @@ from clara.answering.writing.frame import (
     is_secondary,
     shown_date,
 )
+from clara.knowledge.passages import fact_of, place_of
 from clara.retrieval.passage import Hit, Passage
 
 __all__ = ["END_ISOLATE", "ISOLATE", "MAX_FACTS", "NEAR", "ExtractiveWriter", "choose", "shown_date"]
@@ -38,10 +39,10 @@ def choose(hits: Sequence[Hit]) -> list[Hit]:
     best = hits[0]
     near = [hit for hit in hits if hit.passage.document_id == best.passage.document_id and hit.score >= NEAR * best.score]
     same = [hit for hit in near if hit.passage.section == best.passage.section]
-    same.sort(key=lambda hit: hit.score + FIRST_FACT / hit.passage.metadata["place"], reverse=True)
+    same.sort(key=lambda hit: hit.score + FIRST_FACT / place_of(hit.passage), reverse=True)
     others = [hit for hit in near if hit.passage.section != best.passage.section]
     kept = same[:MAX_FACTS]
-    kept.sort(key=lambda hit: int(hit.passage.metadata["place"]))
+    kept.sort(key=lambda hit: place_of(hit.passage))
     return [*kept, *others][:MAX_FACTS]
 
 
@@ -122,8 +123,8 @@ class ExtractiveWriter:
 
     def _caution(self, passage: Passage, language: str) -> str:
         say = self.framing.texts.say
-        over = self.framing.ended(passage)
-        ended = say(language, "ended", date=shown_date(passage.metadata["valid_until"], language)) if over else ""
+        last = fact_of(passage).validity.last if self.framing.ended(passage) else None
+        ended = say(language, "ended", date=shown_date(last.isoformat(), language)) if last else ""
         second_hand = say(language, "secondary") if is_secondary(passage) else ""
         return "".join(f"{caution} " for caution in (ended, second_hand) if caution)
 

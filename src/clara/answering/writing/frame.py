@@ -7,10 +7,10 @@ from typing import Any, Final, Protocol
 
 from clara.answering.message import Citation
 from clara.answering.texts import Texts
-from clara.knowledge.passages import compares
+from clara.knowledge.passages import FactPassage, fact_of
 from clara.knowledge.places import STATE
 from clara.knowledge.procedure import FactKind
-from clara.knowledge.retriever_wrappers import FLAGGED, Flagged, has_begun, has_ended, holds_on, madrid_today, marked
+from clara.knowledge.retriever_wrappers import Flagged, madrid_today, marked
 from clara.retrieval.passage import Hit, Passage
 
 # Unicode's first strong isolate and its end: without them the full stop of "733,60 € al mes." jumps before the amount.
@@ -22,7 +22,7 @@ OLD: Final = timedelta(days=365)
 # The section of a procedure's facts that say where to ask.
 CONTACTS: Final = "contactos"
 # Of several ways to ask, the one that needs least of a person comes first.
-REACHED_BY: Final[Mapping[str | None, int]] = {FactKind.PHONE: 0, FactKind.URL: 1}
+REACHED_BY: Final[Mapping[FactKind, int]] = {FactKind.PHONE: 0, FactKind.URL: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Framing:
 
     def ended(self, passage: Passage) -> bool:
         """Whether a fact may only be said as one that held once."""
-        return has_ended(passage, self._today())
+        return passage.ended(self._today())
 
     def contact_of(self, document: str) -> Passage | None:
         """Give the first fact of a procedure that says where to ask, in the whole country."""
@@ -98,17 +98,17 @@ class Framing:
             for passage in self._passages.values()
             if (passage.document_id, passage.section, passage.territory) == (document, CONTACTS, STATE)
         )
-        held = [passage for passage in contacts if holds_on(passage, self._today())]
-        ways = {passage.id: REACHED_BY.get(passage.metadata.get("kind"), len(REACHED_BY)) for passage in held}
+        held = [passage for passage in contacts if passage.holds(self._today())]
+        ways = {passage.id: REACHED_BY.get(fact_of(passage).kind, len(REACHED_BY)) for passage in held}
         nearest = sorted(held, key=lambda passage: (is_secondary(passage), ways[passage.id]))
         return marked(nearest[0], self._flagged()) if nearest else None
 
     def _sayable(self, passage: Passage) -> bool:
-        return has_begun(passage, self._today()) and not (self.ended(passage) and compares(passage))
+        return passage.begun(self._today()) and not (self.ended(passage) and fact_of(passage).compares)
 
     def limits_of(self, passage: Passage) -> list[Passage]:
         """Give the facts that must be said together with this one today, those that have ended too."""
-        limits = (self._passages.get(name) for name in passage.metadata.get("conditions", ()))
+        limits = (self._passages.get(name) for name in fact_of(passage).conditions)
         doubts = self._flagged()
         return [marked(limit, doubts) for limit in limits if limit is not None and self._sayable(limit)]
 
@@ -181,44 +181,38 @@ class Framing:
         marks = " ".join(f"[{citation.mark}]" for citation, _ in page)
         day = self.texts.say(language, "checked_on", date=shown_date(first.verified_on, language))
         line = f"{marks} {self.texts.say(language, 'source')}: {self.quoted(first.source_url, language)} ({day})"
-        old = any(is_old(passage.metadata.get("kind"), first.verified_on, self._today()) for _, passage in page)
+        facts = [fact_of(passage) for _, passage in page]
+        old = any(is_old(fact.kind, fact.shown_source.seen_on.first, self._today()) for fact in facts)
         return f"{line} {self.texts.say(language, 'caution_old')}" if old and not shape.brief else line
 
 
 def doubts_of(passage: Passage) -> list[tuple[str, str]]:
     """Name what a person should know before relying on a fact: "secondary", "flagged", "ends" with its last day."""
-    metadata = passage.metadata
+    last = fact_of(passage).validity.last
     known = {"secondary": is_secondary(passage), "flagged": is_flagged(passage)}
-    ends = [("ends", str(metadata["valid_until"]))] if metadata.get("valid_until") else []
+    ends = [("ends", last.isoformat())] if last else []
     return [*((doubt, "") for doubt, held in known.items() if held), *ends]
 
 
 def is_flagged(passage: Passage) -> bool:
     """Whether a fact is in doubt, because what it rests on has changed, or may have."""
-    return bool(passage.metadata.get(FLAGGED))
+    return isinstance(passage, FactPassage) and bool(passage.flagged)
 
 
 def is_secondary(passage: Passage) -> bool:
     """Whether the source that is shown for a fact is of no public body: how many there are makes none of them official."""
-    return not shown_source(passage)["official"]
+    return not fact_of(passage).shown_source.official
 
 
-def is_old(kind: str | None, verified_on: str, today: date) -> bool:
-    """Whether a fact was checked too long ago for its kind. A month counts from its first day."""
-    checked = date.fromisoformat(f"{verified_on}-01"[:10])
+def is_old(kind: FactKind, checked: date, today: date) -> bool:
+    """Whether a fact was checked too long ago for its kind."""
     return today - checked > (OLD_CHANGING if kind in CHANGING else OLD)
 
 
 def citation_of(number: int, passage: Passage) -> Citation:
     """Cite a fact by its first official source, or its first one where none is."""
-    source = shown_source(passage)
-    return Citation(f"C{number}", passage.id, passage.document_id, passage.section, source["url"], source["seen_on"])
-
-
-def shown_source(passage: Passage) -> Mapping[str, Any]:
-    """Give the first official source of a fact, or its first one where none is."""
-    sources: Sequence[Mapping[str, Any]] = passage.metadata["sources"]
-    return next((source for source in sources if source["official"]), sources[0])
+    source = fact_of(passage).shown_source
+    return Citation(f"C{number}", passage.id, passage.document_id, passage.section, source.url, str(source.seen_on))
 
 
 def shown_date(iso: str, language: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from clara.answering.message import Citation
 from clara.answering.ports import Prompt
 from clara.data_files import DataError, read_document, read_schema
+from clara.knowledge.passages import fact_of
 from clara.language.packs import read_languages
 from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import fence, one_line, unmarked, visible
@@ -126,7 +127,7 @@ def _fields(citation: Citation, passage: Passage, evidence: Evidence) -> str:
     shown = {
         "Main": "yes" if citation.mark == evidence.main else "",
         "Territory": evidence.places.get(passage.territory, passage.territory),
-        "Certainty": str(passage.metadata.get("certainty", "")),
+        "Certainty": fact_of(passage).certainty.value,
         "Checked": citation.verified_on,
         "Limited by": ", ".join(evidence.limits.get(citation.mark, ())),
     }

@@ -7,6 +7,7 @@ from typing import Final
 from clara.knowledge.law.norm import PREAMBLE, Norm, Provision
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
+from clara.retrieval.validity import Validity
 
 LAW_CORPUS: Final = "law"
 NORMATIVE, COMMON = "normativa", "comun"
@@ -52,6 +53,7 @@ def _passages(norm: Norm, provision: Provision, corpus: str, collection: str) ->
             text=text,
             language="es",
             territory=norm.territory,
+            validity=Validity(starts, ends),
             metadata={
                 "norm": norm.id,
                 "norm_title": norm.title,
@@ -59,9 +61,6 @@ def _passages(norm: Norm, provision: Provision, corpus: str, collection: str) ->
                 "label": provision.label,
                 "version": norm.updated.isoformat() if norm.updated else None,
                 "amended_by": provision.amended_by,
-                # The names under which every search leaves out what does not hold on the day.
-                "valid_from": starts.isoformat() if starts else None,
-                "valid_until": ends.isoformat() if ends else None,
                 "eli": norm.eli,
                 "url": norm.url,
             },

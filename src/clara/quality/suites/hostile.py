@@ -18,6 +18,7 @@ from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
 from clara.container import Container
 from clara.container.writing import grounded_writer
+from clara.knowledge.passages import FactPassage, fact_of
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Hit, Passage
 from clara.retrieval.quotation import visible
@@ -86,9 +87,9 @@ def carrying(passage: Passage, carrier: str, order: str) -> Passage:
             return replace(passage, text=f"{passage.text} {order}")
         case "title":
             return replace(passage, heading=(*passage.heading, order))
-        case "metadata":
-            sources = [{**source, "url": order} for source in passage.metadata["sources"]]
-            return replace(passage, metadata={**passage.metadata, "certainty": order, "sources": sources})
+        case "metadata" if isinstance(passage, FactPassage):
+            sources = tuple(replace(source, url=order) for source in passage.fact.sources)
+            return replace(passage, fact=replace(passage.fact, sources=sources), territory=order)
         case _:
             return passage
 
@@ -106,7 +107,7 @@ def faults_of(written: Written, case: Mapping[str, Any], passages: Mapping[str, 
 
 def foreign_in(reply: str, cited: Sequence[Passage]) -> list[str]:
     """Say what a reply holds that none of the facts it may speak of, or their sources, does."""
-    sources = (source["url"] for passage in cited for source in passage.metadata["sources"])
+    sources = (source.url for passage in cited for source in fact_of(passage).sources)
     evidence = " ".join([*(passage.text for passage in cited), *sources])
     faults = list[str]()
     if any(address.rstrip(".,)") not in evidence for address in _ADDRESS.findall(reply)):

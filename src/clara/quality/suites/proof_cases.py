@@ -7,6 +7,7 @@ from typing import Any
 
 from clara.answering.verification.prover import Fault
 from clara.container import Container
+from clara.knowledge.passages import fact_of
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.settings import resources
@@ -33,7 +34,7 @@ def reply(case: Mapping[str, Any], passages: Mapping[str, Passage]) -> tuple[str
     lines = [case["text"]]
     waiting = [] if case.get("unlimited") else list(cited.values())
     while waiting:
-        for name in waiting.pop().metadata["conditions"]:
+        for name in fact_of(waiting.pop()).conditions:
             if name in passages and all(passage.id != name for passage in cited.values()):
                 mark, limit = f"C{len(cited) + 1}", passages[name]
                 cited[mark] = limit

@@ -1,10 +1,14 @@
 """Results as bytes and back, field by field: no pickle, which would run whatever a stored value says."""
 
 import json
-from typing import Any
+from dataclasses import fields
+from typing import Any, Final
 
 from clara.errors import Invalid
-from clara.retrieval.passage import Found, Hit, Passage, Status
+from clara.retrieval.passage import COLUMNS, Found, Hit, Status, stored_passage
+
+# The fields of a hit beside its passage.
+SCORES: Final = tuple(field.name for field in fields(Hit))[1:]
 
 
 class UnreadableResultError(Invalid):
@@ -53,44 +57,12 @@ def decode(stored: bytes) -> Found:
 
 
 def _written(hit: Hit) -> list[Any]:
-    passage = hit.passage
-    return [
-        passage.id,
-        passage.corpus,
-        passage.collection,
-        passage.document_id,
-        passage.section,
-        passage.heading,
-        passage.text,
-        passage.language,
-        passage.territory,
-        dict(passage.metadata),
-        [
-            hit.score,
-            hit.cosine,
-            hit.lexical,
-            hit.coverage,
-            hit.linked,
-            hit.dense_rank,
-            hit.lexical_rank,
-            hit.ended,
-            hit.vector,
-        ],
-    ]
+    told = [getattr(hit.passage, name) for name in COLUMNS]
+    return [*told, hit.passage.stored_metadata, [getattr(hit, name) for name in SCORES]]
 
 
 def _read(written: list[Any]) -> Hit:
-    identifier, corpus, collection, document_id, section, heading, text, language, territory, metadata, scores = written
-    score, cosine, lexical, coverage, linked, dense_rank, lexical_rank, ended, vector = scores
-    return Hit(
-        Passage(identifier, corpus, collection, document_id, section, tuple(heading), text, language, territory, metadata),
-        score,
-        cosine,
-        lexical,
-        coverage,
-        linked,
-        dense_rank,
-        lexical_rank,
-        ended,
-        None if vector is None else tuple(vector),
-    )
+    *told, scores = written
+    *numbers, vector = scores
+    passage = stored_passage(dict(zip((*COLUMNS, "metadata"), told, strict=True)))
+    return Hit(passage, **dict(zip(SCORES[:-1], numbers, strict=True)), vector=None if vector is None else tuple(vector))

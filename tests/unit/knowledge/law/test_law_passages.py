@@ -6,7 +6,6 @@ from datetime import date
 from tests.unit.knowledge.law.law_samples import sample, written
 
 from clara.knowledge.law.passages import LARGEST, LAW_CORPUS, collection_of, passages_of_norm
-from clara.knowledge.retriever_wrappers import holds_on
 
 
 def test_an_article_is_found_under_its_path() -> None:
@@ -40,8 +39,8 @@ def test_what_does_not_hold_is_no_passage() -> None:
     """Preamble and repealed articles are left out; a norm that was repealed is not found from its day on."""
     assert {"preambulo", "dt10"}.isdisjoint(one.section for one in passages_of_norm(sample("BOE-A-2015-11724")))
     ended = passages_of_norm(sample("BOE-A-2010-12710"))
-    assert holds_on(ended[0], date(2017, 6, 28))
-    assert not holds_on(ended[0], date(2017, 6, 29))
+    assert ended[0].holds(date(2017, 6, 28))
+    assert not ended[0].holds(date(2017, 6, 29))
 
 
 def test_common_procedure_has_a_collection_of_its_own() -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, Row, TextClause, text
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
 from clara.adapters.postgres.sql import source
 from clara.retrieval.names import spoken
-from clara.retrieval.passage import Hit, Passage, Query
+from clara.retrieval.passage import Hit, Query, stored_passage
 from clara.retrieval.ports import ForeignVectorError, IndexUnavailableError, Vector
 from clara.retrieval.profile import Profile
 
@@ -182,18 +182,7 @@ class PostgresIndex:
 
 
 def _hit(row: Row[Any]) -> Hit:
-    passage = Passage(
-        id=row.id,
-        corpus=row.corpus,
-        collection=row.collection,
-        document_id=row.document_id,
-        section=row.section,
-        heading=tuple(row.heading),
-        text=row.text,
-        language=row.language,
-        territory=row.territory,
-        metadata=row.metadata,
-    )
+    passage = stored_passage(row._asdict())
     vector = getattr(row, "vector", None)
     return Hit(
         passage,

@@ -178,7 +178,7 @@ class PostgresPassages:
                 "language": item.passage.language,
                 "territory": item.passage.territory,
                 "digest": item.digest,
-                "metadata": dict(item.passage.metadata),
+                "metadata": item.passage.stored_metadata,
             }
             for item in items
         ]

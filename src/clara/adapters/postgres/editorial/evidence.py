@@ -12,8 +12,9 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, transl
 from clara.adapters.postgres.editorial.schema import evidence_versions
 from clara.adapters.postgres.sql import statement
 from clara.ingestion.ports import StoreUnavailableError
+from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.corpus_alias import name_of
-from clara.retrieval.passage import Passage
+from clara.retrieval.passage import Passage, stored_passage
 
 # The names whose evidence is kept: what an answer may rest on. Corpora of an operator's own are their own matter.
 EVIDENCE: Final = ("clara", "law")
@@ -61,7 +62,7 @@ class PostgresEvidence:
         """Give what was served under a name at a moment, by passage id."""
         with outages(), self._engine.connect() as connection:
             rows = connection.execute(statement("evidence_as_of"), {"name": name, "moment": moment}).all()
-        return [Known(passage_from(name, row.content), row.known_later) for row in rows]
+        return [Known(_passage(name, row.content), row.known_later) for row in rows]
 
     def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, Shown]:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
@@ -72,7 +73,7 @@ class PostgresEvidence:
         now = {row.passage_id: row.digest for row in rows if row.known_until is None}
         then = {row.passage_id: row for row in rows if row.known_from <= moment < (row.known_until or NEVER)}
         return {
-            name_: Shown(passage_from(name, row.content), changed=now.get(name_) != row.digest) if row else Shown(None)
+            name_: Shown(_passage(name, row.content), changed=now.get(name_) != row.digest) if row else Shown(None)
             for name_, row in ((one, then.get(one)) for one in wanted)
         }
 
@@ -90,20 +91,10 @@ def record_evidence(connection: Connection, physical: str, ids: Iterable[str] | 
     connection.execute(statement("record_evidence"), told)
 
 
-def passage_from(corpus: str, content: Mapping[str, Any]) -> Passage:
-    """Read a passage as it was recorded."""
-    return Passage(
-        id=content["id"],
-        corpus=corpus,
-        collection=content["collection"],
-        document_id=content["document_id"],
-        section=content["section"],
-        heading=tuple(content["heading"]),
-        text=content["text"],
-        language=content["language"],
-        territory=content["territory"],
-        metadata=content["metadata"],
-    )
+def _passage(name: str, content: Mapping[str, Any]) -> Passage:
+    """Read a passage as it was recorded: one of Clara's own with its fact."""
+    passage = stored_passage({**content, "corpus": name})
+    return fact_passage(passage) if name == CORPUS else passage
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from clara.adapters.postgres.sql import statement
 from clara.adapters.postgres.statements import Exchanges
 from clara.knowledge.freshness import Check, Held, ServedFact
 from clara.knowledge.passages import COLLECTION, CORPUS
-from clara.knowledge.procedure import Source
+from clara.knowledge.procedure import source_from
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.revisions import Revision
 from clara.knowledge.sources import RegisteredSource
@@ -81,7 +81,7 @@ def _fact(row: Mapping[str, Any]) -> ServedFact:
         id=row["id"],
         procedure=row["document_id"],
         section=row["section"],
-        sources=tuple(Source(**source) for source in row["sources"] or ()),
+        sources=tuple(source_from(source) for source in row["sources"] or ()),
         norms=frozenset(basis["norm"] for basis in bases),
         valid_until=row["valid_until"],
     )
