@@ -10,6 +10,7 @@ from clara.answering.journey import EVIDENCE, read
 from clara.answering.message import Message, Turn
 from clara.container import Container
 from clara.container.engine import Engine
+from clara.data_files import day
 from clara.delivery.message import StoredTurn
 from clara.editorial.as_of import answered_again, cited_then, lines_of
 from clara.errors import NotFound
@@ -148,7 +149,7 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     understood, filters = trace.get("understood", {}), trace.get("filters", {})
     sections = {pair.partition("/")[::2]: weight for pair, weight in understood.get("sections", {}).items()}
     territories = tuple(filters.get("territories", ()))
-    today = date.fromisoformat(trace["today"]) if "today" in trace else None
+    today = day(trace.get("today"))
     return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
 
 

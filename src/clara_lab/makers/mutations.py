@@ -80,7 +80,7 @@ class Mutator:
     def case(self, kind: str, passage: Passage) -> dict[str, Any] | None:
         """Give a mutated answer of a kind to a fact, with everything else as it should be, or None."""
         if kind == "condition":
-            limited = bool(passage.metadata["conditions"])
+            limited = bool(passage.stored_metadata["conditions"])
             text = self._rewording.marked(passage.text, "C1")
             return {"passages": [passage.id], "unlimited": True, "text": text} if limited else None
         if kind == "mark":
@@ -90,8 +90,8 @@ class Mutator:
 
     def foreign(self, passage: Passage, language: str) -> dict[str, Any] | None:
         """Give a sentence in another language that states a figure of a fact wrongly, or None."""
-        values = [value for value in passage.metadata["values"] if not isinstance(value["value"], str)]
-        if DENYING.search(passage.text) or not values or passage.metadata["conditions"]:
+        values = [value for value in passage.stored_metadata["values"] if not isinstance(value["value"], str)]
+        if DENYING.search(passage.text) or not values or passage.stored_metadata["conditions"]:
             return None
         value = self._chance.choice(values)
         wrong = self._wrong_value(value, passage)
@@ -122,7 +122,7 @@ class Mutator:
         if value["kind"] == "period" and self._chance.random() < 1 / 2:
             unit = self._chance.choice(sorted({"day", "week", "month", "year"} - {value["unit"]}))
             wrong = {**value, "unit": unit}
-        held = [(other["value"], other.get("unit")) for other in passage.metadata["values"]]
+        held = [(other["value"], other.get("unit")) for other in passage.stored_metadata["values"]]
         return None if (wrong["value"], wrong.get("unit")) in held or _equals_another(wrong, held) else wrong
 
     def _digit(self, passage: Passage) -> str | None:
@@ -169,7 +169,7 @@ class Mutator:
         return self._at_one(pattern, passage.text, lambda _: self._chance.choice(others))
 
     def _phone(self, passage: Passage) -> str | None:
-        phones = [str(value["value"]) for value in passage.metadata["values"] if value["kind"] == "phone"]
+        phones = [str(value["value"]) for value in passage.stored_metadata["values"] if value["kind"] == "phone"]
         if not phones:
             return None
         pattern = re.compile("|".join(r" ?".join(digits) for digits in phones))

@@ -57,8 +57,8 @@ class Paraphraser:
 
     def other(self, passage: Passage, language: str) -> tuple[str, str] | None:
         """Give (kind, sentence) that states one figure of a fact in a language, or None."""
-        values: list[Mapping[str, Any]] = list(passage.metadata["values"])
-        if DENYING.search(passage.text) or not values or passage.metadata["conditions"]:
+        values: list[Mapping[str, Any]] = list(passage.stored_metadata["values"])
+        if DENYING.search(passage.text) or not values or passage.stored_metadata["conditions"]:
             return None
         value = self._chance.choice(values)
         said = self._rendering.statement(value, language)
