@@ -6,7 +6,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from clara_lab.benchmark import Estimate
+from clara_lab.bench.significance import Estimate
+from clara_lab.templates import rendered
 
 Goals = Mapping[str, Mapping[str, float]]
 PANEL_INCHES = (7.5, 0.28)
@@ -28,19 +29,9 @@ class AblationRow:
 
 def markdown(rows: Sequence[AblationRow], goals: Goals) -> str:
     """Write one table a benchmark; the best of each measure is bold."""
-    parts: list[str] = []
-    for benchmark, group in _groups(rows).items():
-        names = list(group[0].measures)
-        wanted = ", ".join(f"{name} {goal:.2f}" for name, goal in goals.get(benchmark, {}).items())
-        parts += [f"## {benchmark}, {group[0].questions} questions", "", f"Goal: {wanted or 'none'}.", ""]
-        parts.append("| variant | " + " | ".join(names) + " | p50 ms | p95 ms | peak MB |")
-        parts.append("|---" * (len(names) + 4) + "|")
-        best = {name: max(row.measures[name].mean for row in group) for name in names}
-        for row in group:
-            cells = [_cell(row.measures[name], best[name]) for name in names]
-            parts.append(f"| {row.variant} | {' | '.join(cells)} | {row.p50:.1f} | {row.p95:.1f} | {row.memory:.0f} |")
-        parts.append("")
-    return "\n".join(parts)
+    groups = _groups(rows)
+    wanted = {name: ", ".join(f"{measure} {goal:.2f}" for measure, goal in goals.get(name, {}).items()) for name in groups}
+    return rendered("ablation.md", groups=groups.items(), wanted=wanted).rstrip("\n") + "\n"
 
 
 def plot(rows: Sequence[AblationRow], goals: Goals, folder: Path) -> None:
@@ -78,8 +69,3 @@ def _groups(rows: Sequence[AblationRow]) -> dict[str, list[AblationRow]]:
     for row in rows:
         groups.setdefault(row.benchmark, []).append(row)
     return groups
-
-
-def _cell(value: Estimate, best: float) -> str:
-    shown = f"{value.mean:.3f} ({value.low:.3f}-{value.high:.3f})"
-    return f"**{shown}**" if value.mean == best else shown

@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
 from clara.cli.command import FINDINGS, read_settings, running, say
 
+# What the extra `lab` brings and the bench imports.
+LIBRARIES = ("jinja2", "matplotlib", "pyarrow", "scipy")
 ENV = click.option("--env", "env", type=click.Path(dir_okay=False, path_type=Path), help="A .env or TOML file of variables.")
 OUT = click.option(
     "--out",
@@ -22,6 +25,8 @@ OUT = click.option(
 @click.group()
 def bench() -> None:
     """Measure strategies of retrieval and generation on a data set, and report what was found."""
+    if missing := [name for name in LIBRARIES if find_spec(name) is None]:
+        raise click.UsageError(f"the bench needs {', '.join(missing)}; run `pip install 'clara-tramites[lab]'`")
 
 
 @bench.command("run")
@@ -79,7 +84,7 @@ def pack(*, source: Path, target: str, env: Path | None, name: str, where: str, 
     The address and keys of the storage are those of MINIO_*, in --env or the environment.
     """
     from clara_lab.bench.plan import read_storage
-    from clara_lab.datasets import pack as write
+    from clara_lab.runner.data import pack as write
     from clara_lab.runner.data import read_source
 
     with running():

@@ -24,7 +24,9 @@ from clara.jobs.search import Asking, search
 from clara.processes.preparation import running_services
 from clara.retrieval.options.policies import Policy
 from clara.settings import load_settings, resources
-from clara_lab.benchmark import BenchmarkError, Value, estimate, reciprocal_rank
+from clara_lab.bench.ranking import hit_at, reciprocal_rank
+from clara_lab.bench.significance import estimate
+from clara_lab.benchmark import BenchmarkError
 
 CORPUS = "bench-code"
 # Passages looked at; of one unit several may come, and they count as one.
@@ -42,11 +44,6 @@ class CodeQuestion:
     language: str
     split: str
     gold: frozenset[str]
-
-
-def hit_at(k: int) -> Value:
-    """Give 1 when one of the first k answers the question."""
-    return lambda ranked, gold: float(not gold.isdisjoint(ranked[:k]))
 
 
 MEASURES = {"hit@1": hit_at(1), "hit@3": hit_at(3), "MRR": reciprocal_rank}

@@ -74,7 +74,6 @@ def test_imports_stand_at_the_top() -> None:
         **{f"cli/{name}.py": "a command imports its job when it runs, so that --help is instant" for name in COMMANDS},
         **{f"container/{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
         "clara_lab/cli.py": "as those of clara",
-        "clara_lab/datasets.py": "Parquet is read by an optional library",
         **{f"channels/{name}/channel.py": "the web builds one half, the worker the other" for name in CHANNELS},
     }
     late = {

@@ -3,16 +3,12 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any, Final
 
-from clara_lab.bench.page import figure, page, paragraph, plots, section, table
-from clara_lab.bench.plots import shares
 from clara_lab.bench.ranking import RERANKED, first_gold_rank
 from clara_lab.bench.record import IncomparableRunsError, RunRecord, Score, finite
-from clara_lab.bench.significance import estimates, mcnemar_p, randomisation_p
+from clara_lab.bench.significance import Estimate, estimates, mcnemar_p, randomisation_p
 from clara_lab.bench.summary import measured_rows
-from clara_lab.benchmark import Estimate
 
 # From which F1 on an answer counts as right when asking which questions changed side.
 RIGHT_F1: Final = 0.5
@@ -183,14 +179,14 @@ DRAWN: Final = ("hit@1", "recall@5", "ndcg@10", "mrr", "f1", "accuracy")
 
 def comparison_text(compared: Comparison) -> str:
     """Give the table of differences, the settings that differ and how many questions changed side, as plain text."""
-    rows = [HEADS, *(_cells(one) for one in compared.differences)]
+    rows = [HEADS, *(cells_of(one) for one in compared.differences)]
     widths = [max(len(row[at]) for row in rows) for at in range(len(HEADS))]
-    lines = [*_notes(compared), ""]
+    lines = [*notes_of(compared), ""]
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
     lines += ["", NOT_CORRECTED, ""]
-    lines += [f"{name}: {_value(first)} -> {_value(second)}" for name, (first, second) in compared.settings.items()]
+    lines += [f"{name}: {shown_value(first)} -> {shown_value(second)}" for name, (first, second) in compared.settings.items()]
     for name in dict.fromkeys(one.measure for one in compared.changed):
         found = [one for one in compared.changed if one.measure == name]
         gained = " ".join(one.question for one in found if one.second > one.first) or "none"
@@ -204,54 +200,8 @@ def comparison_json(compared: Comparison) -> str:
     return json.dumps(finite(asdict(compared)), indent=1) + "\n"
 
 
-def comparison_page(compared: Comparison) -> str:
-    """Give the comparison as a page that stands alone."""
-    drawn = {
-        one.name: (one.worse, one.count - one.worse - one.better, one.better)
-        for one in compared.differences
-        if one.name in DRAWN
-    }
-    note = "From left to right: questions for which the second run is worse, the same, and better."
-    title = "Gains and losses"
-    settings = [[name, _value(first), _value(second)] for name, (first, second) in compared.settings.items()]
-    first, *others = _notes(compared)
-    return page(
-        first,
-        [
-            f"<header><h1>{escape(first)}</h1>",
-            *(paragraph(words, "notice") for words in others),
-            "</header>",
-            section("Differences", plots(figure(title, note, shares(title, drawn)) if drawn else ""), _table(compared)),
-            section("Settings that differ", table("Settings that differ", ("setting", "first", "second"), settings)),
-            section("Questions that changed side", _changed_tables(compared)),
-        ],
-    )
-
-
-def _table(compared: Comparison) -> str:
-    return paragraph(NOT_CORRECTED, "muted") + table(
-        "Means and paired differences", HEADS, [_cells(one) for one in compared.differences]
-    )
-
-
-def _changed_tables(compared: Comparison) -> str:
-    """Give one folded table a measure: all together they may be long."""
-    heads = ("question", "asked", "first", "second", "first gold, first", "first gold, second")
-    told = []
-    for name in dict.fromkeys(one.measure for one in compared.changed):
-        found = [one for one in compared.changed if one.measure == name]
-        gained = sum(one.second > one.first for one in found)
-        rows = table(f"Questions that changed side in {name}", heads, [_changed_cells(one) for one in found], wide=("asked",))
-        told.append(f"<details><summary>{escape(name)}: {gained} gained, {len(found) - gained} lost</summary>{rows}</details>")
-    return "".join(told) or paragraph("No question changed side.")
-
-
-def _changed_cells(one: Changed) -> list[str]:
-    ranks = (str(rank or "–") for rank in (one.first_rank, one.second_rank))
-    return [one.question, one.text, f"{one.first:.2f}", f"{one.second:.2f}", *ranks]
-
-
-def _notes(compared: Comparison) -> list[str]:
+def notes_of(compared: Comparison) -> list[str]:
+    """Say which runs are compared, and what is to be known of it."""
     notes = [f"{compared.second} against {compared.first}: {compared.count} questions"]
     if not compared.same_data:
         notes.append(NOT_THE_SAME)
@@ -264,7 +214,8 @@ def _notes(compared: Comparison) -> list[str]:
     return notes
 
 
-def _cells(one: Difference) -> tuple[str, ...]:
+def cells_of(one: Difference) -> tuple[str, ...]:
+    """Give the cells of one measure under HEADS."""
     mcnemar = "–" if one.mcnemar is None else _p(one.mcnemar)
     bounds = f"{one.difference.low:+.4f} to {one.difference.high:+.4f}"
     means = (f"{one.first:.4f}", f"{one.second:.4f}", f"{one.difference.mean:+.4f}")
@@ -275,5 +226,6 @@ def _p(value: float) -> str:
     return f"<{LEAST_P}" if value < LEAST_P else f"{value:.3f}"
 
 
-def _value(value: Any) -> str:  # noqa: ANN401  whatever a plan holds
-    return value if isinstance(value, str) else json.dumps(value)
+def shown_value(value: Any) -> str:  # noqa: ANN401  whatever a plan holds
+    """Give a value of a plan as it is shown."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

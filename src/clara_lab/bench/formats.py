@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,18 +49,16 @@ def _questions_file(folder: Path) -> Path:
     raise BenchDataError(f"{folder}: one file queries*.jsonl is needed, found are: {names}; keep one of them beside the corpus")
 
 
-def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | None = None) -> Iterator[DataRow]:
+def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | None = None, text: str = "") -> Iterator[DataRow]:
     """Read documents {id, title, text or code} and questions {id, question, answer, type, level, gold}.
 
-    Of the questions those are read that have all values of `where`, such as {"split": "open"}.
+    Of the questions those are read that have all values of `where`, such as {"split": "open"}. `text` is another name of the
+    field with a document's text.
     """
     wanted = where or {}
     yield Provenance({"format": JSON_LINES, **{f"where_{key}": value for key, value in wanted.items()}})
     for place, line in _lines(corpus):
-        if isinstance(line, DataFault):
-            yield line
-        else:
-            yield _row(place, _document, line)
+        yield line if isinstance(line, DataFault) else _row(place, partial(_document, name=text), line)
     for place, line in _lines(questions):
         if isinstance(line, DataFault):
             yield line
@@ -171,8 +170,8 @@ def _text(line: Mapping[str, Any], name: str, default: str | None = None) -> str
     return value or ""
 
 
-def _document(line: Mapping[str, Any]) -> BenchDocument:
-    text = _text(line, "text" if "text" in line else "code")
+def _document(line: Mapping[str, Any], name: str = "") -> BenchDocument:
+    text = _text(line, name or ("text" if "text" in line else "code"))
     return BenchDocument(_text(line, "id"), _text(line, "title", ""), text.lstrip("\ufeff"), _text(line, "parent", ""))
 
 

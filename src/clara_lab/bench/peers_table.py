@@ -11,10 +11,11 @@ import numpy as np
 
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.peers import PeerOutcome, Timed
+from clara_lab.bench.ranking import Value, recall_at, reciprocal_rank
 from clara_lab.bench.record import finite
-from clara_lab.bench.significance import estimates, randomisation_p
+from clara_lab.bench.significance import Estimate, estimates, randomisation_p
 from clara_lab.bench.summary import MEDIAN, TAIL
-from clara_lab.benchmark import Estimate, Value, recall_at, reciprocal_rank
+from clara_lab.templates import rendered
 
 MEASURES: Final[Mapping[str, Value]] = {
     "R@2": recall_at(2),
@@ -104,27 +105,18 @@ def _row(outcome: PeerOutcome, timed: Timed, columns: Mapping[str, list[float]],
 def peers_markdown(table: PeersTable) -> str:
     """Give the table for reading, who is behind each name, and who is not in it and why."""
     rows = rows_of(table)
-    data = table.data
-    only = "; not the whole corpus, so figures compare searches on it and nothing else" if data["relative_only"] else ""
-    against = rows[0].against if rows else "nobody"
-    lines = [
-        f"# {data['name']}: {data['questions']} questions, {data['documents']} documents{only}",
-        "",
-        f"Measured {table.started[:10]}, digest {data['digest'][:12]}, {table.depth} documents asked for.",
-        f"In brackets: 95 % by bootstrap over questions. p: randomisation test of {TESTED} against {against}.",
-        "",
-        _line(HEADS),
-        _line(["---"] * len(HEADS)),
-        *(_line(_cells(row)) for row in rows),
-        "",
-        *(f"- **{row.name}** ({row.version}): {row.about}" for row in rows),
-        *(
-            f"- **{outcome.name}**: not measured: {outcome.failure}. {outcome.remedy}"
-            for outcome in table.outcomes
-            if outcome.timed is None
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+    return rendered(
+        "peers.md",
+        data=table.data,
+        started=table.started,
+        depth=table.depth,
+        tested=TESTED,
+        against=rows[0].against if rows else "nobody",
+        heads=HEADS,
+        cells_of_rows=[_cells(row) for row in rows],
+        rows=rows,
+        absent=[outcome for outcome in table.outcomes if outcome.timed is None],
+    )
 
 
 def _cells(row: PeerRow) -> list[str]:
@@ -133,10 +125,6 @@ def _cells(row: PeerRow) -> list[str]:
     memory = [f"{row.peak_mb:.0f}", f"{row.installed_mb:.0f}", str(row.packages)]
     times = [f"{row.p50_ms:.1f}", f"{row.p95_ms:.1f}", f"{row.questions_per_second:.0f}", f"{row.index_seconds:.1f}"]
     return [row.name, *quality, p, *times, *memory]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
 
 
 def peers_csv(table: PeersTable) -> str:

@@ -1,15 +1,27 @@
 """How good a ranking is, of one question: which of the documents that answer it are among the first k, and how far up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log2
 from typing import Final
 
 from clara_lab.bench.record import QuestionRecord, Score
-from clara_lab.benchmark import Value, recall_at, reciprocal_rank
 
 DEPTHS: Final = (1, 3, 5, 10, 20)
 # Stands before the names of measures over what generation was given after reranking.
 RERANKED: Final = "reranked_"
+
+
+Value = Callable[[Sequence[str], frozenset[str]], float]
+
+
+def recall_at(k: int) -> Value:
+    """Share of the answering documents among the first k."""
+    return lambda ranked, gold: len(gold & set(ranked[:k])) / len(gold)
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: frozenset[str]) -> float:
+    """1 / rank of the first answering document, 0 where there is none."""
+    return next((1 / rank for rank, name in enumerate(ranked, 1) if name in gold), 0.0)
 
 
 def hit_at(k: int) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from clara_lab.bench.html import run_page
+from clara_lab.bench.pages import run_page
 from clara_lab.bench.ranking import first_gold_rank
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score, run_json
 from clara_lab.bench.summary import Figures, figures_of, times

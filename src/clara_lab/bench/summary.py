@@ -7,8 +7,7 @@ from typing import Final
 
 from clara_lab.bench.ranking import measures_of, reranked_depth
 from clara_lab.bench.record import QuestionRecord, Score
-from clara_lab.bench.significance import estimates
-from clara_lab.benchmark import Estimate
+from clara_lab.bench.significance import Estimate, estimates
 
 # Percentiles that are reported of times.
 MEDIAN, TAIL = 0.50, 0.95

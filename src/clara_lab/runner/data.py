@@ -10,13 +10,15 @@ from platformdirs import user_cache_path
 from clara_lab.bench.dataset import BenchData, BenchDataError, Subset, assemble, subset_of
 from clara_lab.bench.formats import PARQUET, read_rows, recognise
 from clara_lab.bench.plan import LOCAL, RunPlan
-from clara_lab.datasets import read_parquet, read_stored
+from clara_lab.parquet.files import read_folder, read_store, write
+from clara_lab.parquet.storage import DatasetLocation, ObjectStore
 
 
 def read_data(plan: RunPlan) -> BenchData:
     """Read what a plan works on. Raises BenchDataError."""
     if plan.in_storage:
-        whole = read_stored(plan, user_cache_path("clara") / "bench")
+        store = _store(plan, plan.minio_bucket_name)
+        whole = read_store(plan.mteb_dataset_name, store, plan.s3_datasets_prefix, user_cache_path("clara") / "bench")
     else:
         whole = read_source(Path(plan.bench_data), plan.mteb_dataset_name, plan.bench_data_where)
     data = subset_of(whole, cut_of(plan))
@@ -31,9 +33,27 @@ def read_source(source: Path, name: str, where: str = "") -> BenchData:
     if not source.exists():
         raise BenchDataError(f"{source}: does not exist; set BENCH_DATA to the folder or file of the data")
     if recognise(source) == PARQUET:
-        return read_parquet(name, source)
+        return read_folder(name, source)
     field, _, value = where.partition("=")
     return assemble(name, read_rows(source, {field: value} if field else None))
+
+
+def pack(data: BenchData, target: str, plan: RunPlan, *, overwrite: bool) -> DatasetLocation:
+    """Write a data set as Parquet into a folder, or with s3://BUCKET/PREFIX into the plan's storage; give where it is.
+
+    Raises BenchDataError.
+    """
+    place = DatasetLocation(target)
+    if target.startswith("s3://"):
+        bucket, _, prefix = target.removeprefix("s3://").partition("/")
+        place = DatasetLocation(prefix, _store(plan, bucket))
+    write(data, place, overwrite=overwrite)
+    return place
+
+
+def _store(plan: RunPlan, bucket: str) -> ObjectStore:
+    keys = plan.minio_access_key.get_secret_value(), plan.minio_secret_key.get_secret_value()
+    return ObjectStore(plan.minio_endpoint, bucket, *keys)
 
 
 def cut_of(plan: RunPlan) -> Subset:

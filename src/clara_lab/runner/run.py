@@ -10,9 +10,10 @@ from typing import Any, Final
 from uuid import uuid4
 
 from clara.container import Container
-from clara_lab.bench.comparison import compare, comparison_json, comparison_page, comparison_text
+from clara_lab.bench.comparison import compare, comparison_json, comparison_text
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog, Events, read_events
+from clara_lab.bench.pages import comparison_page
 from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, RunUnreadableError, read_run
 from clara_lab.bench.reports import write_reports, write_whole

@@ -11,10 +11,10 @@ from clara_lab.bench.comparison import (
     IncomparableRunsError,
     compare,
     comparison_json,
-    comparison_page,
     comparison_text,
 )
 from clara_lab.bench.dataset import BenchQuestion
+from clara_lab.bench.pages import comparison_page
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score
 
 
