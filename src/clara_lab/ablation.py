@@ -20,8 +20,6 @@ from typing import Any
 import click
 
 from clara.container import Container
-from clara.container.knowledge import subject_of
-from clara.container.wrapping import CONFIDENT
 from clara.errors import MENDABLE
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import PROFILE
@@ -32,7 +30,7 @@ from clara.quality.measures import interval
 from clara.quality.release import asking, read_evaluation
 from clara.quality.run import completed, run
 from clara.retrieval.hybrid import hybrid
-from clara.retrieval.options.policies import Policy, by_policy
+from clara.retrieval.options.policies import CONFIDENT, Policy, by_policy, subject_of
 from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, reranked
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
@@ -77,7 +75,7 @@ def read_variants(file: Path) -> list[Variant]:
 
 def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[[Retrieve], Retrieve]:
     """Give what a variant puts around a retriever. `confidence` is enough for a policy to stop."""
-    vocabulary = subject_of(profile)
+    vocabulary = subject_of(profile, resources() / "data")
 
     def wrap(retrieve: Retrieve) -> Retrieve:
         if variant.reranker == "heuristic":
@@ -121,8 +119,10 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
 def measure_clara(services: Container, variant: Variant, questions: Sequence[Question]) -> AblationRow:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
     profile = services.profile(PROFILE)
-    retrieve = services.variant(services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT))
-    ask = asking(services)
+    retrieve = services.snapshot().chains.variant(
+        services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT)
+    )
+    ask = asking(services.snapshot())
     texts = [question.query for question in questions]
     vectors = dict(zip(texts, services.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))
 
@@ -149,8 +149,9 @@ def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int
 
 def _clara(services: Container, variants: Sequence[Variant]) -> list[AblationRow]:
     ensure_corpus(services, lambda said: click.echo(said, err=True))
-    questions = [question for question in read_evaluation(services) if question.split == "dev"]
-    questions += read_evaluation(services, resources() / "eval" / "clara" / "development.jsonl")
+    snapshot = services.snapshot()
+    questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
+    questions += read_evaluation(snapshot, resources() / "eval" / "clara" / "development.jsonl")
     return [measure_clara(services, variant, questions) for variant in variants if variant.fits("clara")]
 
 

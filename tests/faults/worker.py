@@ -15,7 +15,7 @@ from tests.faults.answering import notice_text, reply_text
 
 from clara.answering.message import Reply, ReplyStatus
 from clara.cli.command import staying
-from clara.container import Container, Lazily
+from clara.container import Container
 from clara.delivery.message import Case
 from clara.processes.worker import build_worker
 from clara.retrieval.ports import Embedder, Role
@@ -65,8 +65,8 @@ class MeteredEmbedder:
 
 def meter(services: Container, journal: Path) -> None:
     """Put a meter around the bundled embedder, before anything that embeds is built."""
-    embedder = MeteredEmbedder(services.embedder.get(), journal)
-    services.embedder = Lazily(lambda: embedder)
+    embedder = MeteredEmbedder(services.embedder, journal)
+    services.embedder = embedder
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ RAISED = LAW.replace(" 20 euros", " 20,67 euros").replace("600 ", "620 ").replac
 def serve(services: Container, norm: Norm) -> None:
     content = norm_as_json(norm)
     snapshot = Snapshot(norm.id, "norm", norm.url, digest_of_content(content), content, norm.updated)
-    PostgresSnapshots(services.engine.get()).keep(snapshot, "served")
+    PostgresSnapshots(services.engine).keep(snapshot, "served")
 
 
 def changed(norm: Norm, key: str, before: str, after: str) -> Norm:
@@ -64,7 +64,7 @@ def look(services: Container, *live: Norm | Exception) -> Outcome:
 
 
 def one_of(services: Container, statement: str) -> object:
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         return connection.scalar(text(statement))
 
 

@@ -8,8 +8,9 @@ from sqlalchemy import text
 from clara.adapters.postgres.editorial.publications import ServedVersion
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
-from clara.container import Container, Knowledge, Version
+from clara.container import Container
 from clara.editorial.publication import Choosing, publish
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document
 from clara.processes.run_record import Outcome
@@ -21,7 +22,7 @@ NOTHING_WORSE = Verdict(Measured(), Measured())
 
 
 def fact_of(services: Container, name: str = FEE) -> Fact:
-    procedures = services.released.get().catalogue.procedures.values()
+    procedures = services.released.catalogue.procedures.values()
     return next(fact for one in procedures for fact in one.facts if fact.id == name)
 
 
@@ -38,7 +39,7 @@ def draft(services: Container, euros: str = NEW) -> int:
     return services.revisions().draft(raised(services, euros))
 
 
-def judged_well(_before: ServedVersion, _held: Knowledge, _staged: Version) -> Verdict:
+def judged_well(_before: ServedVersion, _held: Knowledge, _staged: KnowledgeVersion) -> Verdict:
     return NOTHING_WORSE
 
 
@@ -48,16 +49,16 @@ def run_publish(services: Container, judge: Any = judged_well, said: list[str] |
 
 
 def answered(services: Container, question: str = QUESTION) -> Reply:
-    return converse(Message(question), services.tools.get())
+    return converse(Message(question), services.snapshot().tools)
 
 
 def rows(services: Container, sql: str, **values: object) -> list[tuple[Any, ...]]:
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         return [tuple(row) for row in connection.execute(text(sql), values)]
 
 
 def run_sql(services: Container, *statements: str, **values: object) -> None:
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         for sql in statements:
             connection.execute(text(sql), values)
 

@@ -128,7 +128,7 @@ def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Container) -
     assert "nie-plazos-01" not in then
     ended = [
         fact.id
-        for one in services.released.get().catalogue.procedures.values()
+        for one in services.released.catalogue.procedures.values()
         for fact in one.facts
         if fact.validity.ended(madrid_today()) and fact.published(day)
     ]
@@ -147,7 +147,7 @@ def test_the_day_decides_what_is_valid(services: Container) -> None:
 
 def test_a_copy_left_behind_is_dropped_by_the_next(services: Container) -> None:
     """A copy in use stays; one whose process died goes."""
-    passages = services.knowledge.get().passages[:3]
+    passages = services.snapshot().knowledge.passages[:3]
     ingest("clara~dead", passages, services.passages(), services.passage_embedder())
     with copied(services, passages) as first, copied(services, passages) as second:
         assert corpora_of(services) == sorted(["clara", first, second])
@@ -180,7 +180,7 @@ def test_the_command_line(knowledge_url: str) -> None:
 
 def taken(services: Container, body: str) -> int:
     """Take in a message and answer it; give the number of its turn."""
-    inbox = PostgresInbox(services.engine.get(), services.settings.pseudonym_key, services.sealer.get(), Kind(QUEUE, TASK))
+    inbox = PostgresInbox(services.engine, services.settings.pseudonym_key, services.sealer, Kind(QUEUE, TASK))
     inbox.accept(Incoming(f"SM{datetime.now(UTC).timestamp()}", "local", "ana", "clara", body))
     ((number,),) = rows(services, "select max(id) from inbox")
     case = services.desk().begin(number)

@@ -22,7 +22,7 @@ OFF, ON = "alter table audit_log disable trigger user", "alter table audit_log e
 @pytest.fixture
 def audit(empty_url: str, services_on: Callable[..., Container]) -> PostgresAudit:
     """A log with seven acts."""
-    log = PostgresAudit(services_on(empty_url).engine.get())
+    log = PostgresAudit(services_on(empty_url).engine)
     for number in range(7):
         log.record("operator", "accept", f"finding {number}", details={"día": "ñ", "number": number})
     return log

@@ -7,7 +7,6 @@ from tests.unit.knowledge.law.law_samples import DATA
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.container import Container
-from clara.container.lazily import Lazily
 from clara.jobs.norm_settlement import index
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
@@ -51,7 +50,7 @@ def test_only_what_changed_is_embedded(empty_url: str, services_on: Callable[...
     services = services_on(empty_url)
     services.migrate()
     counted = Counted()
-    services.embedder = Lazily(lambda: counted)
+    services.embedder = counted
     read = norm(NORM)
     report = index(services, read)
     assert report.written == len(passages_of_norm(read, LAW_CORPUS)) > 1

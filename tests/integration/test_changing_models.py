@@ -16,7 +16,7 @@ from tests.integration.wired import WordEmbedder, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres import migrations
-from clara.container import Container, Lazily
+from clara.container import Container
 from clara.ingestion.journey import ingest
 from clara.jobs.corpora import CorpusNameError
 from clara.jobs.index_change import BusyIndexError, IncompleteIndexError, as_json, build, status, use
@@ -64,7 +64,7 @@ def opened(empty_url: str, gemini: Watched) -> Iterator[Opened]:
         def make(**settings: object) -> Container:
             wanted = {"gemini_api_key": "key", "gemini_base_url": gemini.url, "gemini_embedding_per_minute": 100_000}
             services = stack.enter_context(wired(empty_url, **{**wanted, **settings}))
-            services.embedder = Lazily(WordEmbedder)
+            services.embedder = WordEmbedder()
             return services
 
         yield make
@@ -117,11 +117,11 @@ def test_a_build_changes_over_and_the_way_back_is_at_once(services: Container, g
     fill(services, [passage(number) for number in range(130)])
     assert held(services) == {"words": (130, 0, True)}
     assert (first(services, "palabra7"), gemini.requests) == ("p007", [])
-    version = services.versions.get().current("towns")
+    version = services.versions.current("towns")
     done = f"towns: 130 new vectors of {GEMINI} for 130 passages; it is searched by it from now on"
     assert run_build(services) == [done]
     assert held(services) == {"words": (130, 0, False), GEMINI: (130, 0, True)}
-    assert services.versions.get().current("towns") != version
+    assert services.versions.current("towns") != version
     assert out_of_line(services) == 0
     assert (first(services, "palabra7"), gemini.texts("QUERY")) == ("p007", ["palabra7"])
     sent = len(gemini.requests)
@@ -135,14 +135,14 @@ def test_a_build_changes_over_and_the_way_back_is_at_once(services: Container, g
 
 def out_of_line(services: Container) -> int:
     """Give the bytes of vectors that PostgreSQL moved out of their rows: to scan those takes five times as long."""
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         sql = "select pg_relation_size(reltoastrelid) from pg_class where oid = 'embeddings'::regclass"
         return int(connection.execute(text(sql)).scalar_one())
 
 
 def building(services: Container) -> bool:
     """Say whether a process builds vectors."""
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         return bool(connection.scalar(text("select count(*) from pg_locks where locktype = 'advisory'")))
 
 
@@ -233,7 +233,7 @@ def test_two_vector_spaces_never_meet(services: Container) -> None:
 
 
 def keys(services: Container) -> list[int]:
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         return list(connection.execute(text("select pk from passages")).scalars())
 
 
@@ -241,7 +241,7 @@ def forget(services: Container, name: str) -> int:
     """Remove Gemini's vector of a passage; give the passage's key."""
     sql = """delete from embeddings e using vector_spaces s, passages p
               where s.id = e.space_id and s.model = :model and p.pk = e.passage_pk and p.id = :name returning p.pk"""
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         return int(connection.execute(text(sql), {"model": GEMINI, "name": name}).scalar_one())
 
 
@@ -311,7 +311,7 @@ def test_one_build_at_a_time(services: Container, opened: Opened, gemini: Watche
 
 
 def drop_space(services: Container, model: str) -> None:
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("delete from vector_spaces where model = :model"), {"model": model})
 
 
@@ -327,7 +327,7 @@ def test_without_a_key_a_build_says_what_it_needs(services: Container, opened: O
         ask(bare, "palabra0")
     assert run_build(bare, "local") == ["towns: 0 new vectors of words for 1 passages; it is searched by it from now on"]
     services.passages().drop("towns")
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         assert connection.scalar(text("select count(*) from embeddings")) == 0
         assert connection.scalar(text("select count(*) from pg_indexes where indexname like 'hnsw%'")) == 0
 
@@ -336,7 +336,7 @@ def test_a_model_of_another_release_gives_way_to_the_bundled_one(services: Conta
     """A release that bundles another model ingests for its own, and searches by it from then on."""
     fill(services, [passage(0)])
     later = opened()
-    later.embedder = Lazily(Later)
+    later.embedder = Later()
     fill(later, [passage(0)])
     later.adopt("towns", later.filling("towns"))
     assert held(services) == {"words": (1, 0, False), "later-words": (1, 0, True)}
@@ -353,8 +353,8 @@ def test_the_migration_finds_the_model_of_what_is_there(services: Container) -> 
     """A corpus of the release before is searched by the one model that it has vectors of."""
     fill(services, [passage(0)])
     scripts = resources() / "migrations"
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         command.downgrade(migrations._config(scripts, connection), "0005")
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         migrations.upgrade(connection, scripts)
     assert held(services) == {"words": (1, 0, True)}

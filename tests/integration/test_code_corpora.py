@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder, database, wired
+from tests.integration.wired import CommandLine, WordEmbedder, bundled, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.container import Container, Lazily
-from clara.container.knowledge import subject_of
+from clara.container import Container
 from clara.ingestion.journey import Report
 from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
 from clara.jobs.corpora import table as corpora
 from clara.jobs.search import Asking, search
 from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
-from clara.retrieval.options.policies import Policy, by_policy
+from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.relevance import E5, Relevance, grade
 from clara.retrieval.options.self_rag import should_retrieve
@@ -45,7 +44,7 @@ def services(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[Cont
 
 @pytest.fixture(scope="module")
 def words(services: Container) -> Vocabulary:
-    return subject_of(services.profile("code"))
+    return subject_of(services.profile("code"), services.data)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ class TestLoading:
         folder = shutil.copytree(CODE, tmp_path / "code")
         embedder = WordEmbedder()
         with wired(empty_url) as services:
-            services.embedder = Lazily(lambda: embedder)
+            services.embedder = embedder
             first = fill(services, folder)
             assert first.written == first.embedded == len(embedder.embedded) > 70
             assert fill(services, folder).written == 0
@@ -101,7 +100,7 @@ class TestLoading:
     def test_who_calls_whom_is_linked(self, empty_url: str) -> None:
         """Searched as programs are by default, a function that a hit calls by a name of its own gains by it."""
         with wired(empty_url) as services:
-            services.embedder = Lazily(WordEmbedder)
+            services.embedder = WordEmbedder()
             source = Programs(CODE, ("python",))
             load_programs(
                 services, "linked", source, profile="programs", cutting=Cutting(), progress=lambda _done, _total: None
@@ -246,7 +245,8 @@ class TestTogether:
     @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive"])
     def test_empty_results(self, services: Container, policy: Policy) -> None:
         """A search that finds nothing is a miss under every policy, and no error."""
-        nothing = by_policy(policy, lambda _query: Found(Status.NOT_FOUND, "none"), subject_of(services.profile("code")), 1.0)
+        subject = subject_of(services.profile("code"), services.data)
+        nothing = by_policy(policy, lambda _query: Found(Status.NOT_FOUND, "none"), subject, 1.0)
         found = nothing(Query("quantum annealing", "programs"))
         assert (found.status, found.hits) == (Status.NOT_FOUND, ())
 
@@ -355,4 +355,4 @@ def test_mistakes(commands: CommandLine, tmp_path: Path, arguments: list[str], s
 
 def test_the_shared_model_is_the_bundled_one(services: Container) -> None:
     """Policies are put around the bundled embedder only, and that is what these tests ran on."""
-    assert services.embedder is EMBEDDER
+    assert services.embedder is bundled()

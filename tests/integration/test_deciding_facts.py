@@ -52,7 +52,7 @@ def facts(services: Container, number: int) -> dict[str, dict[str, object]]:
 
 def in_doubt(services: Container) -> set[str]:
     """The facts that a process which starts now warns of."""
-    services.flags.get()._again_at = float("-inf")  # the next look is due
+    services.flags._again_at = float("-inf")  # the next look is due
     return set(services.flagged())
 
 
@@ -70,7 +70,7 @@ def test_a_new_base_proposes_every_figure_that_derives_from_it(services: Contain
     assert ("26.040 €" in rent, "hasta 600 €" in rent) == (True, True)
     derived = json.loads((Path(__file__).parents[2] / "data" / "derivations.json").read_text("utf-8"))["derived"]
     following = {name for name, formulas in derived.items() if any("iprem" in formula for formula in formulas.values())}
-    published = {one.id for one in services.knowledge.get().passages}
+    published = {one.id for one in services.snapshot().knowledge.passages}
     assert following & published <= proposed.keys()
 
 
@@ -115,7 +115,7 @@ def test_more_can_be_decided_later(services: Container, number: int) -> None:
     accept(services, number, Verdicts([Holds(LIGHT, "leído")]), say=quiet)
     assert services.revisions().drafts() == []
     accept(services, number, Verdicts(every_proposal=True), say=quiet)
-    rest = PostgresFindings(services.engine.get()).find(number).undecided
+    rest = PostgresFindings(services.engine).find(number).undecided
     accept(services, number, Verdicts([Holds(name, "no cambia") for name in rest]), say=quiet)
     assert waiting(services) == []
     with pytest.raises(DecidedFindingError, match="accepted already; `clara review list`"):
@@ -127,7 +127,7 @@ def test_a_withdrawn_correction_is_undecided_again(services: Container, number: 
     accept(services, number, Verdicts([Corrected(LIGHT)]), say=quiet)
     services.revisions().withdraw(LIGHT)
     assert LIGHT in in_doubt(services)
-    assert LIGHT in PostgresFindings(services.engine.get()).find(number).undecided
+    assert LIGHT in PostgresFindings(services.engine).find(number).undecided
 
 
 def test_a_base_that_the_law_leaves_open_is_given(services: Container) -> None:
@@ -227,7 +227,7 @@ def test_bad_decisions_are_one_error(
     ran = line("review", "accept", str(number), "--decisions", str(file))
     line.close()
     assert (ran.code, said in ran.err, "Traceback" in ran.err) == (2, True, False), ran.err
-    assert PostgresFindings(services.engine.get()).find(number).state == "open"
+    assert PostgresFindings(services.engine).find(number).state == "open"
     assert one_of(services, "select count(*) from revisions") == 0
     assert one_of(services, "select count(*) from audit_log") == 0
 

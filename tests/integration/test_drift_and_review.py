@@ -16,16 +16,18 @@ from tests.unit.knowledge.law.law_samples import DATA, sample
 
 from clara.adapters.http.alerts import AlertNotTakenError
 from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
-from clara.container import Container, read_knowledge
+from clara.container import Container
 from clara.editorial.drift_check import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
 from clara.editorial.intake import Fetch, in_folder
 from clara.editorial.review import MissingReasonError, Verdicts, accept, one, reject, waiting
 from clara.editorial.review_page import page
 from clara.editorial.sources import SourceUnreachableError
 from clara.jobs.norm_settlement import settle
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.law.norm import Norm, Provision
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.revisions import fact_digest
+from clara.settings import resources
 
 OTHER = "BOE-A-2015-11724"
 PAGE = "sede-electronica"
@@ -40,7 +42,8 @@ def webhook() -> Iterator[Webhook]:
 
 def whole(norm: Norm) -> Norm:
     """A trimmed norm with a line for each provision that facts cite and the trimming took."""
-    facts = [fact for procedure in read_knowledge().catalogue.procedures.values() for fact in procedure.facts]
+    procedures = read_knowledge(resources() / "data").catalogue.procedures.values()
+    facts = [fact for procedure in procedures for fact in procedure.facts]
     cited = {key for fact in facts for basis in fact.legal_basis if basis.norm == norm.id for key in provisions_of(basis)}
     added = tuple(Provision(key, key, "", (), "Texto.") for key in sorted(cited - norm.by_key.keys()))
     return replace(norm, provisions=norm.provisions + added)
@@ -94,7 +97,7 @@ def test_accepting_serves_the_state_and_leaves_a_draft(services: Container) -> N
     assert settled.snapshot == "served"
     assert one_of(services, HELD) == "served"
     drafts = services.revisions().drafts()
-    facts = {one.id: one for procedure in services.released.get().catalogue.procedures.values() for one in procedure.facts}
+    facts = {one.id: one for procedure in services.released.catalogue.procedures.values() for one in procedure.facts}
     assert {draft.fact_id for draft in drafts} >= {"arraigo-plazos-01"}
     for draft in drafts:
         assert draft.base_digest == fact_digest(facts[draft.fact_id])
@@ -207,7 +210,7 @@ def test_a_cosmetic_difference_waits_for_nobody(services: Container) -> None:
 def test_recent_answers_are_counted(services: Container) -> None:
     """Each touched fact says how many answers of the last 30 days quote it; older ones do not count."""
     cited = '[{"passage_id": "arraigo-plazos-01"}, {"passage_id": "arraigo-plazos-01"}]'
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         for number, days in ((1, 0), (2, 29), (3, 31)):
             connection.execute(
                 text(
@@ -381,7 +384,7 @@ def test_the_commands_work_on_a_database(services: Container, empty_url: str) ->
 def test_concurrent_decisions_settle_a_snapshot_once(services: Container) -> None:
     """All findings of a state decided at the same time: each once, and the state is served."""
     found: Sequence[int] = numbers(look(services, sample(OTHER)))
-    store = PostgresFindings(services.engine.get())
+    store = PostgresFindings(services.engine)
 
     def decide(number: int) -> str:
         try:

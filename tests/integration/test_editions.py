@@ -8,7 +8,7 @@ import pytest
 from psycopg import sql
 from structlog.testing import capture_logs
 from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, draft, run_publish, run_sql, texts_of
-from tests.integration.wired import wired
+from tests.integration.wired import forget, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
@@ -50,17 +50,17 @@ def test_names_lead_to_versions() -> None:
 
 def test_what_stands_behind_a_name(published: Container) -> None:
     """Corpus, version, model and publication are read together; an unknown name stands for itself and nothing."""
-    standing = published.standing("clara")
-    assert (standing.physical, standing.publication, standing.model) == ("clara@2", 2, published.embedder.get().model)
-    own = published.standing("clara@2")
+    standing = published.corpora.standing("clara")
+    assert (standing.physical, standing.publication, standing.model) == ("clara@2", 2, published.embedder.model)
+    own = published.corpora.standing("clara@2")
     assert (own.physical, own.version, own.publication) == ("clara@2", standing.version, None)
-    assert published.standing("nobody") == Standing("nobody")
-    assert published.versions.get().current("clara") == standing.version
+    assert published.corpora.standing("nobody") == Standing("nobody")
+    assert published.versions.current("clara") == standing.version
 
 
 def test_hits_are_of_the_version_that_is_served(published: Container) -> None:
     """Every leg searches the corpus that stands behind the name."""
-    found = published.retriever.get()(Query(QUESTION, "clara", "es"))
+    found = published.retriever(Query(QUESTION, "clara", "es"))
     assert {hit.passage.corpus for hit in found.hits} == {"clara@2"}
     assert published.corpus_retriever("clara")(Query(QUESTION, "clara")).hits[0].passage.corpus == "clara@2"
 
@@ -90,7 +90,7 @@ def test_a_switch_is_noticed_by_the_next_turn_and_built_once(services: Container
 
 def test_a_turn_keeps_what_it_began_with(services: Container) -> None:
     """Tools that were taken before a switch speak of the version before, in search and writing alike, while it is kept."""
-    before = services.tools.get()
+    before = services.snapshot().tools
     draft(services)
     run_publish(services)
     text = converse(Message(QUESTION), before).text
@@ -101,7 +101,7 @@ def test_a_turn_keeps_what_it_began_with(services: Container) -> None:
 
 def test_a_version_that_was_dropped_is_not_taken_for_an_empty_one(published: Container) -> None:
     """Tools that outlive their version search what is served, and say what their own version says: they find something."""
-    held = published.tools.get()
+    held = published.snapshot().tools
     run_sql(
         published,
         "update served set physical = 'clara', publication_id = 1",
@@ -125,11 +125,10 @@ def test_a_start_without_the_database_speaks_from_data_and_renews(server: Embedd
     """A process that started in an outage knows data/ alone, and what is served as soon as the database is back."""
     with wired(published.database_url) as other:
         lock(server, published, out=True)
-        assert OLD in texts_of(other.knowledge.get().passages)[FEE]
+        assert OLD in texts_of(other.snapshot().knowledge.passages)[FEE]
         assert OLD in answered(other).text
         lock(server, published, out=False)
-        for versions in other.versions.reset():
-            versions.close()
+        forget(other, "versions")
         assert NEW in answered(other).text
 
 
@@ -137,5 +136,5 @@ def test_a_correction_that_lost_is_left_out_of_what_is_spoken(published: Contain
     """A newer release wins in every process, and it is logged."""
     run_sql(published, "update revisions set base_digest = 'of another release'")
     with wired(published.database_url) as other, capture_logs() as logs:
-        assert OLD in texts_of(other.knowledge.get().passages)[FEE]
+        assert OLD in texts_of(other.snapshot().knowledge.passages)[FEE]
     assert [entry["event"] for entry in logs] == ["correction left out"]

@@ -211,7 +211,7 @@ def test_figures_for_a_person(empty_url: str, services_on: Callable[..., Contain
     """The figures of a database are a table and JSON, before anything happened and after."""
     services = services_on(empty_url)
     assert "none" in table(statistics(services))
-    memory = PostgresEmbeddingMemory(services.engine.get())
+    memory = PostgresEmbeddingMemory(services.engine)
     memory.put_many("m", {"0123456789abcdef": computed(1.0, milliseconds=90_000.0)})
     memory.get_many("m", ["0123456789abcdef", "x"])
     figures = statistics(services)

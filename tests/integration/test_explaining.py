@@ -130,9 +130,9 @@ def test_an_outage() -> None:
 
 def record(services: Container, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
-    engine, desk = services.engine.get(), services.desk()
+    engine, desk = services.engine, services.desk()
     sid = f"SM{uuid4().hex}"
-    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer.get(), Kind(QUEUE, TASK))
+    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer, Kind(QUEUE, TASK))
     inbox.accept(Incoming(sid, "local", "a", "b", said))
     with engine.connect() as connection:
         number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})
@@ -144,7 +144,7 @@ def record(services: Container, said: str | None) -> int:
 
 
 def stored_trace(services: Container, turn: int) -> str:
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         return str(connection.scalar(text("select trace::text from turns where inbox_id = :turn"), {"turn": turn}))
 
 
@@ -200,10 +200,10 @@ def test_turns_of_odd_messages(services: Container, said: str | None, status: st
 def test_an_erased_message(services: Container) -> None:
     """A turn whose message was erased has no second half; one that went with it is unknown."""
     turn = record(services, "¿Qué es el padrón?")
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("update inbox set body = null where id = :turn"), {"turn": turn})
     assert set(replay(services, turn)) == {"turn", "then", "citations"}
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("delete from inbox where id = :turn"), {"turn": turn})
     with pytest.raises(UnknownTurnError, match=f"there is no turn {turn};"):
         replay(services, turn)

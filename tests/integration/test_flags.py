@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, raised, rows, run_publish, run_sql
-from tests.integration.wired import wired
+from tests.integration.wired import forget, wired
 
 from clara.adapters.postgres.editorial.facts import LOOK_SECONDS, PostgresFlags
 from clara.adapters.postgres.embedded import EmbeddedServer
@@ -42,9 +42,9 @@ def test_an_open_finding_warns_in_every_tier(services: Container) -> None:
         assert WARNING in reply.text
         assert OLD in reply.text
         assert len(reply.text) <= 1_600
-        assert faults_in(other, reply, QUESTION) == []
+        assert faults_in(other.snapshot(), reply, QUESTION) == []
         query = Query(QUESTION, "clara", "es")
-        for retrieve in (other.retriever.get(), other.tier("json_fallback"), other.safe_retriever.get()):
+        for retrieve in (other.retriever, other.snapshot().chains.tier("json_fallback"), other.snapshot().safe_retriever):
             marks = {hit.passage.id: hit.passage.flagged for hit in retrieve(query).hits}
             assert {name for name, since in marks.items() if since} == {FEE}
 
@@ -84,12 +84,11 @@ def test_an_accepted_change_warns_until_it_is_served(services: Container) -> Non
 def test_a_remembered_result_is_flagged_too(services: Container) -> None:
     """A flag that is younger than what is remembered is on it."""
     with wired(services.database_url, rag_cache_enabled=True) as other:
-        retrieve = other.retriever.get()
+        retrieve = other.retriever
         query = Query(QUESTION, "clara", "es")
         retrieve(query)
         found(services)
-        for flags in other.flags.reset():
-            flags.close()
+        forget(other, "flags")
         again = retrieve(query)
         assert again.trace["cache"] == "exact"
         assert {hit.passage.id for hit in again.hits if hit.passage.flagged} == {FEE}

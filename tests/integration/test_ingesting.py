@@ -61,7 +61,7 @@ class Bench:
         self.folder = folder
         self.embedder = services.counting
         self.said: list[str] = []
-        self.snapshots = PostgresSnapshots(services.engine.get())
+        self.snapshots = PostgresSnapshots(services.engine)
 
     def write(self, number: str, *articles: str, updated: str = "2026-01-01") -> None:
         """Write a norm with these articles."""
@@ -81,7 +81,7 @@ class Bench:
 
     def passages(self) -> dict[str, str]:
         """Give what the index holds of the law."""
-        with self.services.engine.get().connect() as connection:
+        with self.services.engine.connect() as connection:
             rows = connection.execute(text("select id, text from passages where corpus = :law"), {"law": LAW_CORPUS})
             return {row.id: row.text for row in rows}
 
@@ -117,7 +117,7 @@ def bench(empty_url: str, tmp_path: Path) -> Iterator[Bench]:
 
 
 def states(bench: Bench, number: str) -> list[str]:
-    with bench.services.engine.get().connect() as connection:
+    with bench.services.engine.connect() as connection:
         rows = connection.execute(text("select state from snapshots where source_id = :id order by id"), {"id": number})
         return list(rows.scalars())
 
@@ -158,11 +158,11 @@ def test_a_change_of_substance_waits(bench: Bench) -> None:
     assert outcome.report["outcomes"] == {"unchanged": 1, "waiting": 1}
     assert bench.passages() == before
     assert states(bench, "BOE-A-2020-1") == ["served", "waiting"]
-    (finding,) = PostgresFindings(bench.services.engine.get()).open()
+    (finding,) = PostgresFindings(bench.services.engine).open()
     assert (finding.source_id, finding.place, finding.weight) == ("BOE-A-2020-1", "a1", "substantive")
     assert "1 changes wait" in "\n".join(bench.said)
     assert bench.ingest().exit_code == 1
-    assert len(PostgresFindings(bench.services.engine.get()).open()) == 1
+    assert len(PostgresFindings(bench.services.engine).open()) == 1
 
 
 def test_an_operator_may_accept(bench: Bench) -> None:
@@ -176,8 +176,8 @@ def test_an_operator_may_accept(bench: Bench) -> None:
     assert bench.passages()["BOE-A-2020-1.a1"] == "El plazo es de quince días."
     assert "BOE-A-2020-1.a2" not in bench.passages()
     assert states(bench, "BOE-A-2020-1") == ["past", "served"]
-    assert PostgresFindings(bench.services.engine.get()).open() == []
-    acts = PostgresAudit(bench.services.engine.get()).entries(10)
+    assert PostgresFindings(bench.services.engine).open() == []
+    acts = PostgresAudit(bench.services.engine).entries(10)
     assert {(act.actor, act.act) for act in acts} == {("cli", "ingest --accept"), ("cli", "review accepted")}
 
 
@@ -189,7 +189,7 @@ def test_what_is_accepted_at_once_blesses_no_fact(bench: Bench) -> None:
     file.write_text(RAISED, "utf-8")
     assert bench.ingest(accept=True).exit_code == 0
     assert states(bench, BUDGET) == ["past", "served"]
-    (finding,) = PostgresFindings(bench.services.engine.get()).undecided()
+    (finding,) = PostgresFindings(bench.services.engine).undecided()
     assert {"arraigo-requisitos-07", "bono_social_electrico-requisitos-06"} <= set(finding.undecided)
     assert set(bench.services.flagged()) == set(finding.undecided)
 
@@ -199,7 +199,7 @@ def test_what_a_person_accepted_is_indexed(bench: Bench) -> None:
     bench.ingest()
     bench.write("BOE-A-2020-1", "El plazo es de quince días.", "La tasa es de 20 euros.", updated="2026-06-01")
     bench.ingest()
-    findings = PostgresFindings(bench.services.engine.get())
+    findings = PostgresFindings(bench.services.engine)
     findings.accept(findings.open()[0].id, [], "cli")
     outcome = bench.ingest()
     # Each passage says of which version it is; only the text that changed is embedded.
@@ -212,7 +212,7 @@ def test_what_a_person_rejected_stays_out(bench: Bench) -> None:
     bench.ingest()
     bench.write("BOE-A-2020-1", "El plazo es de quince días.", "La tasa es de 20 euros.", updated="2026-06-01")
     bench.ingest()
-    findings = PostgresFindings(bench.services.engine.get())
+    findings = PostgresFindings(bench.services.engine)
     findings.reject(findings.open()[0].id, "una errata", "cli")
     outcome = bench.ingest()
     assert (outcome.exit_code, outcome.report["total"]["written"]) == (0, 0)
@@ -346,7 +346,7 @@ def test_nothing_to_settle(bench: Bench) -> None:
 def test_a_document_that_somebody_else_has(bench: Bench) -> None:
     """Who comes second waits for the first, and gives up after a while."""
     bench.ingest()
-    engine = bench.services.engine.get()
+    engine = bench.services.engine
     with alone_with(engine, LAW_CORPUS, "BOE-A-2020-1"):
         with pytest.raises(BusyDocumentError, match="BOE-A-2020-1"), alone_with(engine, LAW_CORPUS, "BOE-A-2020-1", 0.1):
             raise AssertionError
@@ -374,7 +374,7 @@ def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     fetcher = PoliteFetcher(bounds=Bounds(tries=1), inside=("127.0.0.1",))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     read = in_the_net(fetcher, gazette, madrid_today())
-    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine.get()), ())
+    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine), ())
 
     def taken(body: str, etag: str | None = None) -> str:
         server.put("/nie", WebPage(body.encode(), etag=etag))
@@ -427,7 +427,7 @@ def test_a_norm_from_the_gazette(bench: Bench, web: tuple[ScriptedWeb, str]) -> 
 
 def test_unchanged_needs_something_served(bench: Bench) -> None:
     """A source that says nothing changed is looked at and left alone."""
-    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine.get()), ())
+    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine), ())
     assert intake.take(PAGE, lambda source, _served: Unchanged(source.url)).outcome == "unchanged"
 
 

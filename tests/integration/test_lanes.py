@@ -168,7 +168,7 @@ def test_the_web_process_tells_who_is_in_danger(empty_url: str, services_on: Cal
     for conversation, said in enumerate(told):
         assert web.post("/chat/messages", json={"conversation": str(conversation), "text": said}).status_code == 202
     priorities = "select priority from procrastinate_jobs order by id"
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
 
         def shown() -> list[int]:
             connection.rollback()

@@ -10,7 +10,7 @@ from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 
 from clara.adapters.postgres.corpus.passages import UnknownCorpusError
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.container import Container, Lazily
+from clara.container import Container
 from clara.ingestion.documents import UnreadableDocumentsError
 from clara.ingestion.journey import STEP, Report
 from clara.jobs.corpora import CorpusNameError, Cutting, drop, load, recall, table
@@ -40,7 +40,7 @@ def embedder() -> WordEmbedder:
 def services(empty_url: str, embedder: WordEmbedder) -> Iterator[Container]:
     """Container on an empty database, with an embedder that takes no time."""
     with wired(empty_url) as made:
-        made.embedder = Lazily(lambda: embedder)
+        made.embedder = embedder
         yield made
 
 
@@ -72,7 +72,7 @@ def counts(report: Report) -> tuple[int, int, int, int]:
 def test_a_long_text_is_cut(services: Container, loaded: Loaded, embedder: WordEmbedder) -> None:
     """Recursively into numbered passages no longer than asked, or not at all; each way everything is found."""
     report = loaded({"id": "long", "title": "Things", "text": LONG}, cutting=Cutting("recursive", size=120, overlap=20))
-    counter = services.token_counter.get()
+    counter = services.token_counter
     assert report.written == len(embedder.embedded) > 6
     assert all(counter.count(text.partition("\n")[2]) <= 120 for text in embedder.embedded)
     assert found(services, "thing7")[0].startswith("long#")
@@ -109,7 +109,7 @@ def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
     dying, fresh = WordEmbedder(most=STEP + 1), WordEmbedder()
 
     def fill(embedder: WordEmbedder) -> Report:
-        services.embedder = Lazily(lambda: embedder)
+        services.embedder = embedder
         return load(services, "many", file, profile="prose", cutting=WHOLE, progress=lambda _done, _total: None)
 
     with pytest.raises(EmbedderUnavailableError):

@@ -57,7 +57,7 @@ def opened(url: str, gemini: ModelStandIn) -> Iterator[Opened]:
 
 
 def ask(services: Container, question: str = QUESTION) -> Found:
-    return services.retriever.get()(Query(question, "clara", "es"))
+    return services.retriever(Query(question, "clara", "es"))
 
 
 def sent(gemini: ModelStandIn) -> list[str]:
@@ -72,7 +72,7 @@ def test_it_is_searched_and_judged_as_before(opened: Opened, gemini: ModelStandI
     assert (found.status, found.tier, found.hits[0].passage.document_id) == (Status.FOUND, "pgvector", "nie")
     assert sent(gemini) == [QUESTION]
     assert ask(services, "¿quién ganó la liga de fútbol?").status is not Status.FOUND
-    plan = services.unaided_tools.get().retrieve(Query(QUESTION, "clara", "es"))
+    plan = services.snapshot().unaided_tools.retrieve(Query(QUESTION, "clara", "es"))
     assert (plan.status, plan.tier) == (Status.FOUND, "json_fallback")
     assert len(gemini.requests) == 2
 
@@ -99,7 +99,7 @@ def test_remembered_results_do_not_outlive_their_model(opened: Opened) -> None:
     services = opened(rag_cache_enabled=True)
     ask(services)
     assert ask(services).trace.get("cache") == "exact"
-    model, local = services.served_model("clara"), services.embedder.get().model
+    model, local = services.served_model("clara"), services.embedder.model
     for other in (local, model):
         services.spaces().serve("clara", other)
         assert ask(services).trace.get("cache") is None
@@ -110,7 +110,7 @@ def test_new_figures_are_told_while_gemini_is_out(opened: Opened, gemini: ModelS
     """An ingestion without Gemini writes what is new, without vectors; it serves, and the next one makes them."""
     gemini.standing = DOWN
     services = opened(gemini_api_key=None)
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("delete from remembered_embeddings"))
         connection.execute(text("update passages set digest = 'of another release' where document_id = 'nie'"))
         connection.execute(text(FORGET_NIE), {"model": GEMINI})
@@ -151,7 +151,7 @@ def test_the_commands(commands: CommandLine, opened: Opened) -> None:
         assert f"of {model} for" in ran.out
         assert commands("index", "use", "--model", choice).out == f"clara: is searched by {model} already\n"
     assert commands("index", "status", "--json").code == 0
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text(FORGET_ONE), {"model": GEMINI})
     assert commands("index", "status").code == 1
     refused_ = commands("index", "use", "--model", "gemini")

@@ -370,11 +370,11 @@ def test_the_whole_way_of_a_wish(store: Store, empty_url: str, services_on: Call
     replies = [text for _, text in sender.out]
     assert "Opiniones sobre mis respuestas: 1" in replies[1]
     assert "SÍ BORRAR" in replies[2]
-    assert replies[3] == services.texts.get().say("es", "rights_erased")
+    assert replies[3] == services.texts.say("es", "rights_erased")
     store.change("delete from procrastinate_jobs")
     store.change("update outbox set status = 'delivered'")
     upkeep(store).run()
     assert naming(empty_url, NAME) == []
     assert [(body, gone) for _, _, body, gone, _ in store.rows(ERASED)] == [(None, True)] * 5
     take_turn(store.accept("SM9", body="hola"), clerk)
-    assert sender.out[-1][1].startswith(services.texts.get().say("es", "first_contact", human="").strip())
+    assert sender.out[-1][1].startswith(services.texts.say("es", "first_contact", human="").strip())

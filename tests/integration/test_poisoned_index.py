@@ -36,7 +36,7 @@ def services(knowledge_url: str) -> Iterator[Container]:
 
 
 def asked(services: Container, language: str) -> Reply:
-    return converse(Message(QUESTIONS[language]), services.tools.get(), previous_language=language)
+    return converse(Message(QUESTIONS[language]), services.snapshot().tools, previous_language=language)
 
 
 def test_nothing_of_a_poisoned_row_is_said(services: Container) -> None:
@@ -51,7 +51,7 @@ def test_nothing_of_a_poisoned_row_is_said(services: Container) -> None:
                               'valid_until', '2099-09-09', 'kind', 'phone', 'flagged', '1999-09-09')
                     where corpus = 'clara'"""
     run_sql(services, poisoned, poison=POISON, sources=SOURCES)
-    every = len(services.knowledge.get().passages)
+    every = len(services.snapshot().knowledge.passages)
     assert rows(services, "select count(*) from passages where text like 'VENENO%'") == [(every,)]
     for language in QUESTIONS:
         reply = asked(services, language)
@@ -65,7 +65,7 @@ def test_nothing_of_a_poisoned_row_is_said(services: Container) -> None:
 def test_a_row_that_the_catalogue_does_not_know_is_not_said(services: Container) -> None:
     """Rows under ids of their own are found and not said; when there are no others, that is a miss."""
     names = "update passages set id = 'nie-veneno-' || pk, text = 'VENENO: ' || text where corpus = 'clara'"
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text(f"{names} and document_id = 'nie' and section <> 'cuantias'"))
     assert "9,84 €" in asked(services, "es").text
     run_sql(services, f"{names} and id not like 'nie-veneno-%'")

@@ -31,11 +31,11 @@ from tests.integration.correcting import (
     states,
     texts_of,
 )
-from tests.integration.wired import EMBEDDER, CommandLine, wired
+from tests.integration.wired import CommandLine, bundled, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.editorial.publications import NothingToUndoError, ServedChangedError, ServedVersion
-from clara.container import Container, Knowledge, Lazily, Version
+from clara.container import Container
 from clara.data_files import DataError
 from clara.editorial.publication import (
     BusyPublishingError,
@@ -48,6 +48,7 @@ from clara.editorial.publication import (
     withdraw,
 )
 from clara.jobs.corpora import CorpusNameError, drop
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.processes.preparation import ensure_corpus, fill
 from clara.quality.publication_gate import Gate, Measured, Verdict
 from clara.retrieval.passage import Query
@@ -73,7 +74,7 @@ def services(opened: Opened) -> Container:
     return opened()
 
 
-def judged_worse(_before: ServedVersion, _held: Knowledge, _staged: Version) -> Verdict:
+def judged_worse(_before: ServedVersion, _held: Knowledge, _staged: KnowledgeVersion) -> Verdict:
     return WORSE
 
 
@@ -88,11 +89,11 @@ def test_a_correction_is_served_everywhere_at_once(services: Container, opened: 
         reply = answered(one)
         assert NEW in reply.text
         assert OLD not in reply.text
-        assert NEW in texts_of(one.knowledge.get().passages)[FEE]
-        keywords = one.tier("json_fallback")(Query(QUESTION, "clara", "es"))
+        assert NEW in texts_of(one.snapshot().knowledge.passages)[FEE]
+        keywords = one.snapshot().chains.tier("json_fallback")(Query(QUESTION, "clara", "es"))
         assert NEW in texts_of(hit.passage for hit in keywords.hits)[FEE]
-        assert FEE in {passage.id for passage in one.knowledge.get().passages}
-        safe = one.safe_retriever.get()(Query(QUESTION, "clara", "es"))
+        assert FEE in {passage.id for passage in one.snapshot().knowledge.passages}
+        safe = one.snapshot().safe_retriever(Query(QUESTION, "clara", "es"))
         assert NEW in texts_of(hit.passage for hit in safe.hits)[FEE]
     assert corpora_of(services) == ["clara", "clara@2"]
     assert states(services) == [(1, "past"), (2, "served")]
@@ -193,25 +194,25 @@ class Watching:
     """The bundled embedder, and what it embedded of texts of a corpus."""
 
     def __init__(self) -> None:
-        self.model, self.dimensions = EMBEDDER.get().model, EMBEDDER.get().dimensions
+        self.model, self.dimensions = bundled().model, bundled().dimensions
         self.passages: list[str] = []
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
         self.passages += texts if role == "passage" else []
-        return EMBEDDER.get().embed(texts, role)
+        return bundled().embed(texts, role)
 
 
 def test_only_what_changed_is_embedded(services: Container) -> None:
     """Of a thousand passages one is embedded; every passage of the new version has its vector."""
     watching = Watching()
-    services.embedder = Lazily(lambda: watching)
+    services.embedder = watching
     draft(services)
     run_publish(services)
     assert len(watching.passages) == 1
     assert NEW in watching.passages[0]
     held = "select s.corpus, count(*) from embeddings e join vector_spaces s on s.id = e.space_id group by 1 order by 1"
     (before, after) = rows(services, held)
-    assert before[1] == after[1] == len(services.knowledge.get().passages)
+    assert before[1] == after[1] == len(services.snapshot().knowledge.passages)
 
 
 def test_a_correction_that_breaks_the_rules_is_not_staged(services: Container) -> None:
@@ -286,7 +287,7 @@ def test_ingestion_fills_what_is_served(services: Container) -> None:
     ensure_corpus(services, lambda _line: None)
     said: list[str] = []
     fill(services, said.append)
-    kept = len(services.knowledge.get().passages)
+    kept = len(services.snapshot().knowledge.passages)
     assert said == [f"clara@2: wrote 0 passages (0 new vectors), dropped 0, kept {kept}"]
     run_sql(services, "delete from passages where corpus = 'clara@2' and id = :name", name=FEE)
     fill(services, said.append)
@@ -308,11 +309,11 @@ def test_what_is_served_cannot_be_dropped(services: Container) -> None:
 def test_the_gate_of_the_evaluation(services: Container) -> None:
     """Asked a few real questions: a harmless correction passes; a version that forgot most procedures does not."""
     draft(services)
-    knowledge = services.knowledge.get()
-    gate = Gate(services, lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",))
+    knowledge = services.snapshot().knowledge
+    gate = Gate(services.snapshot(), lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",))
     seen: list[Verdict] = []
 
-    def judge(before: ServedVersion, held: Knowledge, staged: Version) -> Verdict:
+    def judge(before: ServedVersion, held: Knowledge, staged: KnowledgeVersion) -> Verdict:
         seen.append(gate.held_against(before, held, staged))
         return seen[-1]
 
@@ -321,9 +322,8 @@ def test_the_gate_of_the_evaluation(services: Container) -> None:
     assert {"chain", "masking test hidden"} <= seen[0].after.wrong.keys() == seen[0].before.wrong.keys()
     run_sql(services, "delete from passages where corpus = 'clara@2' and document_id <> 'nie'")
     kept = tuple(passage for passage in knowledge.passages if passage.document_id == "nie")
-    bad = gate.held_against(
-        services.publications().served("clara"), knowledge, Version(replace(knowledge, passages=kept), {"clara": "clara@2"})
-    )
+    staged = KnowledgeVersion(replace(knowledge, passages=kept), {"clara": "clara@2"})
+    bad = gate.held_against(services.publications().served("clara"), knowledge, staged)
     assert not bad.passed
     assert bad.worse
     assert all(name.startswith(("chain q", "json_fallback q")) for name in bad.worse)

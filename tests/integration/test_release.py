@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from clara.container import Container, Lazily, read_knowledge
+from clara.container import Container
 from clara.knowledge.catalogue import examples_of, read_catalogue
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.questions import digest_of as digest_of_questions
 from clara.processes.preparation import fill
 from clara.retrieval.embedders import RememberingEmbedder, digest_of, read_vectors
@@ -15,7 +16,6 @@ from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Role
 from clara.settings import Settings, resources
 
-KNOWLEDGE = Lazily(read_knowledge)
 SAMPLE = 24
 
 
@@ -39,12 +39,12 @@ def services() -> Container:
 
 def passages() -> tuple[Passage, ...]:
     """Give every passage of data/."""
-    return KNOWLEDGE.get().passages
+    return read_knowledge(resources() / "data").passages
 
 
 def test_every_passage_has_its_vector(services: Container) -> None:
     """No passage of data/ needs the embedder at the first start; if this fails, run `python -m clara_lab.makers.vectors`."""
-    embedder = services.embedder.get()
+    embedder = services.embedder
     known = read_vectors(resources() / "data" / "vectors.npz", embedder.model)
     assert [passage.id for passage in passages() if digest_of(passage.indexed_text, "passage") not in known] == []
     carried = RememberingEmbedder(RefusingEmbedder(embedder.model, embedder.dimensions), known)
@@ -55,8 +55,8 @@ def test_every_passage_has_its_vector(services: Container) -> None:
 def test_the_first_start_embeds_nothing(empty_url: str, services_on: Callable[..., Container]) -> None:
     """An empty database is filled from what the release carries, without the model."""
     services = services_on(empty_url)
-    real = services.embedder.get()
-    services.embedder = Lazily(lambda: RefusingEmbedder(real.model, real.dimensions))
+    real = services.embedder
+    services.embedder = RefusingEmbedder(real.model, real.dimensions)
     said: list[str] = []
     report = fill(services, said.append)
     assert (report.written, report.kept, report.dropped) == (len(passages()), 0, 0)
@@ -68,7 +68,7 @@ def test_carried_vectors_are_the_embedders(services: Container) -> None:
     """What is carried is what the embedder would compute: the cosine is at least .999."""
     sample = [passage.indexed_text for passage in passages()[:: len(passages()) // SAMPLE]]
     carried = np.array(services.passage_embedder().embed(sample, "passage"))
-    computed = np.array(services.embedder.get().embed(sample, "passage"))
+    computed = np.array(services.embedder.embed(sample, "passage"))
     cosines = (carried * computed).sum(axis=1)
     assert len(cosines) >= SAMPLE
     assert float(cosines.min()) >= 0.999

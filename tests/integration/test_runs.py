@@ -40,7 +40,7 @@ def services(empty_url: str, services_on: Callable[..., Container]) -> Container
 
 @pytest.fixture
 def runs(services: Container) -> PostgresRuns:
-    return PostgresRuns(services.engine.get())
+    return PostgresRuns(services.engine)
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ def test_both_indexes_serve_the_statement(engine: Engine) -> None:
 
 def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[..., Container]) -> None:
     """The whole chain finds the fee of the NIE in four languages."""
-    retrieve = services_on(knowledge_url).retriever.get()
+    retrieve = services_on(knowledge_url).retriever
     for question in ("¿cuánto cuesta el NIE?", "cuanto vale sacar el nie", "how much is the NIE fee", "combien coûte le NIE"):
         found = retrieve(Query(question, CORPUS))
         assert found.status == "found", question
@@ -297,7 +297,7 @@ def test_the_keys_find_the_right_fact(knowledge_url: str, services_on: Callable[
 
 def test_before_the_first_ingestion(empty_url: str, services_on: Callable[..., Container]) -> None:
     """A database that was never filled has judged nothing: the keyword tier answers what it knows."""
-    found = services_on(empty_url).retriever.get()(Query("¿cuánto cuesta el NIE?", CORPUS))
+    found = services_on(empty_url).retriever(Query("¿cuánto cuesta el NIE?", CORPUS))
     assert (found.status, found.tier, found.outages) == ("found", "json_fallback", ())
 
 

@@ -48,16 +48,16 @@ def calls(services: Container) -> Any:
 def test_models_are_off_unless_asked_for_and_need_a_database(opened: Opened, empty_url: str) -> None:
     """Nothing is sent anywhere by default, and money is spent only where it is counted."""
     services = opened(empty_url)
-    assert (services.text_model.get(), services.transcriber.get(), services.models.translator()) == (None, None, None)
+    assert (services.models.text_model, services.models.transcriber, services.models.translator) == (None, None, None)
     everything = {"rag_writer": "gemini", "rag_transcriber": "gemini", "rag_translator": "gemini"}
     uncounted = opened(None, **everything)
-    assert (uncounted.text_model.get(), uncounted.transcriber.get(), uncounted.models.translator()) == (None, None, None)
+    assert (uncounted.models.text_model, uncounted.models.transcriber, uncounted.models.translator) == (None, None, None)
 
 
 def test_the_scripted_writer_needs_neither_key_nor_database() -> None:
     """It writes what it is shown, for whoever wants to see the writing without a provider."""
     with wired(None, rag_writer="scripted") as services:
-        model = services.text_model.get()
+        model = services.models.text_model
         assert model is not None
         assert model.name == "scripted"
         assert not services.settings.pays_for_answers
@@ -80,7 +80,7 @@ def test_an_answer_of_a_model_takes_its_share_of_the_day() -> None:
 def test_writing_and_listening_work_through_the_wiring(opened: Opened, gemini: ModelStandIn, empty_url: str) -> None:
     """Each part asks its own model, and its calls are counted by part and outcome."""
     services = opened(empty_url, rag_writer="gemini", rag_transcriber="gemini", gemini_transcriber_model="gemini-2.5-pro")
-    model, transcriber = services.text_model.get(), services.transcriber.get()
+    model, transcriber = services.models.text_model, services.models.transcriber
     assert model is not None
     assert transcriber is not None
     assert model.write(PROMPT, 9.0) == "El NIE cuesta 9,84 €. [C1]"
@@ -97,7 +97,7 @@ def test_writing_and_listening_work_through_the_wiring(opened: Opened, gemini: M
 def test_the_calls_of_a_day_are_counted_for_all_processes(opened: Opened, gemini: ModelStandIn, empty_url: str) -> None:
     """Two processes with eight threads make exactly as many calls as a day has; the breaker stays closed."""
     processes = [opened(empty_url, rag_writer="gemini", gemini_calls_per_day=10) for _ in range(2)]
-    models = [services.text_model.get() for services in processes] * 4
+    models = [services.models.text_model for services in processes] * 4
     answered: list[bool] = []
 
     def ask(number: int) -> None:
@@ -120,7 +120,7 @@ def test_the_calls_of_a_day_are_counted_for_all_processes(opened: Opened, gemini
 
 def test_a_day_without_calls_asks_nobody(opened: Opened, gemini: ModelStandIn, empty_url: str) -> None:
     """0 calls a day is a switch."""
-    model = opened(empty_url, rag_writer="gemini", gemini_calls_per_day=0).text_model.get()
+    model = opened(empty_url, rag_writer="gemini", gemini_calls_per_day=0).models.text_model
     with pytest.raises(ModelUnavailableError, match="used up"):
         model.write(PROMPT, 9.0)  # type: ignore[union-attr]
     assert gemini.requests == []
@@ -128,7 +128,7 @@ def test_a_day_without_calls_asks_nobody(opened: Opened, gemini: ModelStandIn, e
 
 def test_what_cannot_be_counted_is_not_spent(opened: Opened, gemini: ModelStandIn) -> None:
     """While the database is away no call is made."""
-    model = opened(NOBODY, rag_writer="gemini").text_model.get()
+    model = opened(NOBODY, rag_writer="gemini").models.text_model
     with pytest.raises(ModelUnavailableError, match="cannot be counted now"):
         model.write(PROMPT, 9.0)  # type: ignore[union-attr]
     assert gemini.requests == []
@@ -140,15 +140,15 @@ def test_an_outage_of_one_part_is_not_the_others(opened: Opened, gemini: ModelSt
     gemini.faults += [refused(503, "UNAVAILABLE")] * 5
     for _ in range(7):
         with pytest.raises(ModelUnavailableError):
-            services.text_model.get().write(PROMPT, 9.0)  # type: ignore[union-attr]
-    assert services.transcriber.get().transcribe(b"hola", "audio/ogg", 9.0) == "hola"  # type: ignore[union-attr]
+            services.models.text_model.write(PROMPT, 9.0)  # type: ignore[union-attr]
+    assert services.models.transcriber.transcribe(b"hola", "audio/ogg", 9.0) == "hola"  # type: ignore[union-attr]
     assert calls(services) == {"transcriber": {"answered": 1}, "writer": {"away": 2, "failed": 5}}
 
 
 def test_what_is_not_found_is_asked_again_in_spanish(opened: Opened, gemini: ModelStandIn, knowledge_url: str) -> None:
     """A translation finds what the question does not; what was found is left alone, and an outage of the translator too."""
     services = opened(knowledge_url, rag_translator="gemini", gemini_calls_per_day=3)
-    retrieve = services.retriever.get()
+    retrieve = services.retriever
     strange = Query("ngapi kitambulisho cha mgeni", "clara", "en")
     spanish = ScriptedReply(body=said(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"})))
     gemini.faults += [spanish, refused(503, "UNAVAILABLE")]

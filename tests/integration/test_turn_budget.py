@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import pytest
-from tests.integration.wired import EMBEDDER, wired
+from tests.integration.wired import bundled, wired
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.container import TURN_SECONDS, Container, Lazily
+from clara.container import TURN_SECONDS, Container
 from clara.delivery.message import Case, Incoming
 from clara.knowledge.keyword_tier import KEYWORD
 from clara.processes.worker import answer
@@ -26,7 +26,7 @@ class Counting:
     """The real embedder, counted; what it is asked while it is held ends when it is let go."""
 
     def __init__(self) -> None:
-        self._embedder = EMBEDDER.get()
+        self._embedder = bundled()
         self.model, self.dimensions = self._embedder.model, self._embedder.dimensions
         self.asked: list[str] = []
         self.begun, self.free = Event(), Event()
@@ -61,7 +61,7 @@ def counting() -> Iterator[Counting]:
 @pytest.fixture
 def services(knowledge_url: str, counting: Counting) -> Iterator[Container]:
     with wired(knowledge_url, clara_channel="local") as made:
-        made.local, made.embedder = EMBEDDER, Lazily(lambda: counting)
+        made.local, made.embedder = bundled(), counting
         made.turn_seconds, made.clock = PATIENCE, lambda: 0.0  # time stands still
         yield made
         counting.free.set()
@@ -95,11 +95,11 @@ def test_a_turn_has_three_seconds(knowledge_url: str) -> None:
     with wired(knowledge_url, clara_channel="local") as services:
         services.clock = clock(100.0, 100.0 + TURN_SECONDS - 0.5, 100.0 + TURN_SECONDS)
         seen: list[float] = []
-        services.slots = Lazily(lambda: Waiting(seen))
+        services.slots = Waiting(seen)
         vectors = services.turn_vectors()
-        vectors.of(EMBEDDER.get(), KNOWN)
+        vectors.of(bundled(), KNOWN)
         with pytest.raises(OutOfTimeError):
-            vectors.of(EMBEDDER.get(), KNOWN)
+            vectors.of(bundled(), KNOWN)
     assert (TURN_SECONDS, seen) == (3.0, [0.5])
 
 
@@ -108,7 +108,7 @@ def test_past_its_time_a_turn_is_answered_from_keywords(services: Container, cou
     services.clock = clock(0.0, PATIENCE + 0.1)
     reply = said(services, KNOWN)
     assert (reply.status, reply.tier, counting.asked) == (ReplyStatus.ANSWERED, KEYWORD, [])
-    assert services.tools.get().say("es", "degraded") in reply.text
+    assert services.snapshot().tools.say("es", "degraded") in reply.text
 
 
 def test_an_embedder_that_does_not_end_costs_its_own_turn_only(services: Container, counting: Counting) -> None:

@@ -8,19 +8,21 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from sqlalchemy import text
-from tests.integration.wired import EMBEDDER, CommandLine, database, wired
+from tests.integration.wired import CommandLine, bundled, database, wired
 from tests.languages import LANGUAGES
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
-from clara.container import Container, Lazily, read_knowledge
+from clara.container import Container
 from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Certainty, Fact
 from clara.knowledge.questions import TypicalQuestion
 from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.passage import Query
+from clara.settings import resources
 
 # Of the facts that end, the share that one of their questions brings into the answer while they hold: 26 of 41 (.63).
 SAID = 0.6
@@ -54,8 +56,8 @@ def endings(catalogue: Catalogue) -> list[Ending]:
     return made
 
 
-CATALOGUE = Lazily(lambda: read_knowledge(with_questions=True).catalogue)
-ENDINGS = Lazily(lambda: endings(CATALOGUE.get()))
+CATALOGUE = read_knowledge(resources() / "data", with_questions=True).catalogue
+ENDINGS = endings(CATALOGUE)
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +69,16 @@ def url(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def services(url: str) -> Iterator[Container]:
     """The real search; the questions are embedded in one go."""
-    asked = [one.question.text for one in ENDINGS.get()] + [IMV]
-    vectors = np.array(EMBEDDER.get().embed(asked, "query"))
+    asked = [one.question.text for one in ENDINGS] + [IMV]
+    vectors = np.array(bundled().embed(asked, "query"))
     known = {digest_of(question, "query"): vector for question, vector in zip(asked, vectors, strict=True)}
     with wired(url) as made:
-        made.embedder = Lazily(lambda: RememberingEmbedder(EMBEDDER.get(), known))
+        made.embedder = RememberingEmbedder(bundled(), known)
         yield made
 
 
 def answered(services: Container, question: str, day: date) -> Reply:
-    return converse(Message(question), services.on(day).tools.get())
+    return converse(Message(question), services.snapshot(day).tools)
 
 
 def lines_of(services: Container, reply: Reply) -> dict[str, str]:
@@ -90,7 +92,7 @@ def over(services: Container, fact: Fact, language: str) -> str:
     assert fact.validity.last is not None
     day = fact.validity.last
     shown = f"{day:%Y-%m-%d}" if language == "zh" else f"{day:%d/%m/%Y}"
-    return services.texts.get().say(language, "ended", date=shown)
+    return services.texts.say(language, "ended", date=shown)
 
 
 def test_every_fact_that_ends(services: Container) -> None:
@@ -98,9 +100,9 @@ def test_every_fact_that_ends(services: Container) -> None:
 
     Nothing that has ended is said as if it held, whatever was asked, and no figure of an earlier year takes its place.
     """
-    facts = {fact.id: fact for procedure in CATALOGUE.get().procedures.values() for fact in procedure.facts}
+    facts = {fact.id: fact for procedure in CATALOGUE.procedures.values() for fact in procedure.facts}
     said, lost, silent = 0, [], []
-    for one in ENDINGS.get():
+    for one in ENDINGS:
         before, after = (answered(services, one.question.text, one.last + timedelta(days)) for days in (0, 1))
         for reply, day in ((before, one.last), (after, one.last + timedelta(1))):
             lines = lines_of(services, reply)
@@ -108,7 +110,7 @@ def test_every_fact_that_ends(services: Container) -> None:
                 assert over(services, facts[name], reply.language) in line if facts[name].validity.ended(day) else True, name
                 assert not (facts[name].validity.ended(day) and facts[name].compares), name
             if any(facts[name].validity.ended(day) for name in lines):
-                authority = CATALOGUE.get().procedures[reply.citations[0].document_id].authority
+                authority = CATALOGUE.procedures[reply.citations[0].document_id].authority
                 assert authority in reply.text
         if one.fact.id not in lines_of(services, before):
             lost.append(one.fact.id)
@@ -116,14 +118,14 @@ def test_every_fact_that_ends(services: Container) -> None:
         said += 1
         if one.fact.id not in lines_of(services, after) and not one.fact.compares:
             silent.append((one.fact.id, one.question.text))
-    assert said >= SAID * len(ENDINGS.get()), lost
+    assert said >= SAID * len(ENDINGS), lost
     assert silent == []
 
 
 def test_what_has_ended_changes_nothing_about_the_rest(services: Container) -> None:
     """What holds is found alike whether what has ended is in the index or not; that comes apart, ranked beside."""
     index, day = services.index(), date(2027, 1, 15)
-    vector = services.embedder.get().embed([IMV], "query")[0]
+    vector = services.embedder.embed([IMV], "query")[0]
     query = Query(IMV, CORPUS, limit=12, documents={"imv": 1.5}, today=day)
     found = index.search(query, vector)
     ended = {hit.passage.id for hit in found if hit.ended}
@@ -131,7 +133,7 @@ def test_what_has_ended_changes_nothing_about_the_rest(services: Container) -> N
     assert all(hit.passage.ended(day) for hit in found if hit.ended)
     whole = {hit.passage.id: hit for hit in index.search(replace(query, today=None), vector)}
     assert not any(hit.ended for hit in whole.values())
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         connection.execute(text("delete from passages where metadata ->> 'valid_until' < '2027-01-15'"))
         rest = connection.execute(index.statement(query), index._values(query, vector)).all()
         connection.rollback()
@@ -143,7 +145,7 @@ def test_what_has_ended_changes_nothing_about_the_rest(services: Container) -> N
 def test_what_has_not_begun(services: Container) -> None:
     """A figure of a year to come is in the index and not found, nor told as one that has ended; from its first day on it is."""
     index, last = services.index(), date(2025, 12, 31)
-    vector = services.embedder.get().embed([IMV], "query")[0]
+    vector = services.embedder.embed([IMV], "query")[0]
     for day, begun in ((last, False), (last + timedelta(1), True)):
         hits = index.search(Query(IMV, CORPUS, limit=100, documents={"imv": 1.5}, today=day), vector)
         assert ("imv-cuantias-01" in {hit.passage.id for hit in hits}) is begun
@@ -154,7 +156,7 @@ def test_a_result_of_yesterday_is_not_served_after_midnight(url: str) -> None:
     """Remembered results belong to their day: the same words, asked before and after midnight, get what holds."""
     with wired(url, rag_cache_enabled=True) as services:
         for day, ended in ((date(2026, 12, 31), False), (date(2027, 1, 1), True), (date(2026, 12, 31), False)):
-            found = services.on(day).retriever.get()(Query(IMV, CORPUS, "es", 12))
+            found = services.snapshot(day).retriever(Query(IMV, CORPUS, "es", 12))
             assert ("imv-cuantias-01" in {hit.passage.id for hit in found.ended}) is ended
             assert ("imv-cuantias-01" in {hit.passage.id for hit in found.hits}) is not ended
 
@@ -163,7 +165,7 @@ def test_without_the_database(services: Container) -> None:
     """The keyword tier says the same of what has ended."""
     with wired(None) as alone:
         reply = answered(alone, IMV, date(2027, 1, 15))
-    fact = next(one.fact for one in ENDINGS.get() if one.fact.id == "imv-cuantias-01")
+    fact = next(one.fact for one in ENDINGS if one.fact.id == "imv-cuantias-01")
     assert reply.tier == "json_fallback"
     assert over(services, fact, "es") in lines_of(services, reply)["imv-cuantias-01"]
 
@@ -171,8 +173,8 @@ def test_without_the_database(services: Container) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_said_in_every_language(services: Container, language: str) -> None:
     """With its last day before it, the warning behind it, who is responsible, its source, and within the room of a message."""
-    fact = next(one.fact for one in ENDINGS.get() if one.fact.id == "imv-cuantias-01")
-    tools = services.on(date(2027, 1, 15)).tools.get()
+    fact = next(one.fact for one in ENDINGS if one.fact.id == "imv-cuantias-01")
+    tools = services.snapshot(date(2027, 1, 15)).tools
     hits = tools.retrieve(Query(IMV, CORPUS, language, 12)).known
     written = tools.writer.answer(IMV, hits, language, 1_600)
     marks = [citation.mark for citation in written.citations if citation.passage_id.startswith("imv-cuantias-0")]
@@ -180,7 +182,7 @@ def test_said_in_every_language(services: Container, language: str) -> None:
     assert fact.sources[0].url in written.text
     assert "INSS" in written.text
     assert f"[{marks[0]}]" in written.text
-    warning = services.texts.get().say(language, "caution_ended", marks="|").split("|")[1]
+    warning = services.texts.say(language, "caution_ended", marks="|").split("|")[1]
     assert warning in written.text
     assert len(written.text) <= 1_600
 

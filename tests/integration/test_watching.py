@@ -43,7 +43,7 @@ def run(empty_url: str, services_on: Callable[..., Container], site: GazetteStan
 
 @pytest.fixture
 def store(run: Runs) -> PostgresGazette:
-    return PostgresGazette(run.services.engine.get())
+    return PostgresGazette(run.services.engine)
 
 
 def back(days: int) -> date:
@@ -70,7 +70,7 @@ def test_a_change_of_a_cited_norm_is_told_with_what_it_touches(run: Runs, site: 
     [alert] = outcome.report["alerts"]
     facts = [
         fact.id
-        for procedure in run.services.knowledge.get().catalogue.procedures.values()
+        for procedure in run.services.snapshot().knowledge.catalogue.procedures.values()
         for fact in procedure.facts
         if DECREE in {basis.norm for basis in fact.legal_basis}
     ]

@@ -13,7 +13,7 @@ from psycopg import sql
 from redis import Redis
 from sqlalchemy import text
 from tests.contracts.test_cache import redis_server
-from tests.integration.wired import EMBEDDER, database, wired
+from tests.integration.wired import bundled, database, wired
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.embedded import EmbeddedServer
@@ -59,7 +59,7 @@ def models() -> Iterator[ModelStandIn]:
 
 
 def found_by(services: Container, question: str = QUESTION, **more: Any) -> Found:
-    return services.retriever.get()(asked(question, **more))
+    return services.retriever(asked(question, **more))
 
 
 def how(found: Found) -> str | None:
@@ -85,9 +85,9 @@ def test_what_is_off_is_not_there(url: str, opened: Opened) -> None:
     def chain(query: Query) -> Found:
         raise AssertionError
 
-    for wrap in (services.wrappers.caching, services.wrappers.policy, services.wrappers.reranking):
+    for wrap in (services.caching, services.policy, services.reranking):
         assert wrap(chain) is chain
-    assert opened(None, rag_cache_enabled=True).wrappers.caching(chain) is chain
+    assert opened(None, rag_cache_enabled=True).caching(chain) is chain
 
 
 def test_nothing_is_remembered_unless_asked_for(url: str, opened: Opened) -> None:
@@ -125,14 +125,14 @@ def test_another_way_of_asking_is_searched_for(url: str, opened: Opened, more: d
 
 def deleted(services: Container, passage_id: str) -> None:
     """Take a passage away as an operator would, in SQL."""
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("delete from passages where corpus = 'clara' and id = :id"), {"id": passage_id})
 
 
 def doubled(services: Container, passage_id: str) -> None:
     """Add a passage that says what another one says, as ingestion would."""
-    (held,) = [passage for passage in services.knowledge.get().passages if passage.id == passage_id]
-    (vector,) = EMBEDDER.get().embed([held.indexed_text], "passage")
+    (held,) = [passage for passage in services.snapshot().knowledge.passages if passage.id == passage_id]
+    (vector,) = bundled().embed([held.indexed_text], "passage")
     added = Written(replace(held, id=f"{passage_id}-twin"), "digest", vector, "digest")
     services.passages().apply("clara", Change((added,), frozenset()))
 
@@ -282,7 +282,7 @@ def test_threads_get_what_one_alone_gets(url: str, opened: Opened) -> None:
         start.wait()
         for turn in range(200):
             question = personal if turn % 50 == number else MIXED[(turn + number) % len(MIXED)]
-            retrieve = services.retriever.get()
+            retrieve = services.retriever
             retrievers.add(id(retrieve))
             found = retrieve(asked(question))
             same = (found.status, found.tier, found.hits) == (

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from uuid import uuid4
 
 import numpy as np
@@ -16,12 +17,10 @@ from psycopg import sql
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.container import Container, Lazily, read_knowledge
+from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings, child_environment
 
-KNOWLEDGE = Lazily(read_knowledge)  # reading it takes two seconds: once is enough
-EMBEDDER = Lazily(LocalEmbedder)
 # Runs one command a line, each as in a fresh shell, so that starting Python is paid once.
 SHELL = """
 import json, sys
@@ -49,9 +48,20 @@ def database(server: EmbeddedServer, template: str) -> Iterator[str]:
 def wired(url: str | None, **settings: object) -> Iterator[Container]:
     """Give services with the knowledge and the model that all of them share."""
     services = Container(Settings(**settings), url)
-    services.released, services.embedder = KNOWLEDGE, EMBEDDER
+    services.embedder = bundled()
     yield services
     services.close()
+
+
+@cache
+def bundled() -> LocalEmbedder:
+    """The real model, loaded once."""
+    return LocalEmbedder()
+
+
+def forget(services: Container, part: str) -> None:
+    """Let a part that was built be built anew, as after the seconds for which it remembers."""
+    vars(services).pop(part).close()
 
 
 class WordEmbedder:

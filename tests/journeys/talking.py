@@ -63,7 +63,7 @@ class Clara:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Read the database."""
-        with self.services.engine.get().connect() as connection:
+        with self.services.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(sql))]
 
 

@@ -50,7 +50,8 @@ def test_freshness_by_procedure(web: FlaskClient, services: Container, findings:
     told = read(web, "staleness")
     procedures = {item["procedure"]: item for item in told["items"]}
     assert len(procedures) == 23  # of data/tramites
-    assert sum(item["facts"] for item in told["items"]) == told["totals"]["facts"] == len(services.knowledge.get().passages)
+    known = len(services.snapshot().knowledge.passages)
+    assert sum(item["facts"] for item in told["items"]) == told["totals"]["facts"] == known
     imv = procedures["imv"]
     assert len(imv["flagged"]) == 1
     assert imv["oldest_checked"] <= imv["newest_checked"]
@@ -68,7 +69,7 @@ def test_freshness_by_fact(web: FlaskClient, services: Container, findings: list
         told = read(web, f"staleness?by=fact&limit=400{f'&before={following}' if following else ''}")
         seen += told["items"]
         following, pages = told["next"], pages + 1
-    facts = len(services.knowledge.get().passages)
+    facts = len(services.snapshot().knowledge.passages)
     assert (pages, len(seen), len({item["fact"] for item in seen})) == (-(-facts // 400), facts, facts)
     assert [item["checked"] for item in seen] == sorted(item["checked"] for item in seen)
     assert [item["findings"] for item in seen if item["findings"]] == [findings[:2]]
@@ -229,7 +230,7 @@ def test_jobs(web: FlaskClient, services: Container) -> None:
     assert (row["job"], row["command"], row["ok"]) == ("boe", "clara boe --check --notify", True)
     assert row["last_success"] is not None
     assert [run["report"] for run in read(web, "jobs?job=drift")["items"]] == [{"findings": 2}]
-    assert read(web, "jobs?limit=1")["next"] == str(PostgresRuns(services.engine.get()).runs(1)[0].id)
+    assert read(web, "jobs?limit=1")["next"] == str(PostgresRuns(services.engine).runs(1)[0].id)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.integration.wired import WordEmbedder, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
-from clara.container import Container, Lazily
+from clara.container import Container
 from clara.settings import child_environment, resources
 from clara_lab.ablation import Variant, load, main, measure, read_variants
 from clara_lab.ablation_report import AblationRow, markdown, plot
@@ -71,7 +71,7 @@ def services(
 ) -> Iterator[Container]:
     """Container on a database that holds the benchmark."""
     with database(server, templates["schema"]) as url, wired(url) as made:
-        made.embedder = Lazily(lambda: embedder)
+        made.embedder = embedder
         load(made, benchmark, quiet)
         yield made
 

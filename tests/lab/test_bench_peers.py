@@ -12,7 +12,6 @@ import pytest
 from tests.integration.wired import CommandLine, WordEmbedder
 
 from clara.container import Container
-from clara.container.lazily import Lazily
 from clara_lab.bench.peers import PeerOutcome, PeerSetting
 from clara_lab.bench.peers_table import PeersTable
 from clara_lab.bench.plan import planned
@@ -47,7 +46,7 @@ def data(tmp_path: Path) -> Path:
 def compare(empty_url: str, services_on: Callable[..., Container], data: Path, tmp_path: Path) -> Callable[..., PeersTable]:
     """Compares some of the contenders, with words for vectors."""
     services = services_on(empty_url)
-    services.embedder = Lazily(WordEmbedder)
+    services.embedder = WordEmbedder()
 
     def compared(*only: str, environments: Path = NOWHERE) -> PeersTable:
         plan = planned(

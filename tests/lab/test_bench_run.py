@@ -10,11 +10,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.integration.wired import EMBEDDER, CommandLine, WordEmbedder
+from tests.integration.wired import CommandLine, WordEmbedder, bundled
 from tests.journeys.talking import until
 
 from clara.container import Container
-from clara.container.lazily import Lazily
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
 from clara.settings import child_environment
 from clara_lab.bench.events import read_events
@@ -94,7 +93,7 @@ class Bench:
     def __init__(self, services: Container, data: Path, folder: Path) -> None:
         self.services, self.data, self.folder = services, data, folder
         self.embedder = WordEmbedder()
-        services.embedder = Lazily(lambda: self.embedder)
+        services.embedder = self.embedder
         services.migrate()
         self.said: list[str] = []
 
@@ -151,7 +150,7 @@ def test_a_run_without_any_service(bench: Bench, strategy: str) -> None:
 
 def test_policies_wrap_the_search(bench: Bench) -> None:
     """Each policy of the engine can be measured; what it makes of a passage's relevance is said of the bundled model."""
-    bench.services.embedder = EMBEDDER
+    bench.services.embedder = bundled()
     for policy in ("self", "corrective", "adaptive"):
         record = bench.run(RETRIEVAL_POLICY=policy, GENERATION_ENABLED=False)
         assert any(one.retrieved for one in record.questions)
@@ -225,7 +224,7 @@ def test_questions_that_could_not_be_embedded_beforehand(bench: Bench) -> None:
     """A batch that fails twice is counted, and its questions are embedded when they are asked."""
     whole = bench.run(GENERATION_ENABLED=False)
     failing = Failing(bench.embedder, fails=2)
-    bench.services.embedder = Lazily(lambda: failing)
+    bench.services.embedder = failing
     record = bench.run(GENERATION_ENABLED=False, EMBEDDING_BATCH_SIZE=6)
     assert record.totals["failed_query_batches"] == 1
     assert [one.retrieved for one in record.questions] == [one.retrieved for one in whole.questions]

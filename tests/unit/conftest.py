@@ -12,13 +12,14 @@ from unit_builders import Catalogued
 
 from clara.answering.journey import Tools
 from clara.answering.texts import Texts, read_texts
-from clara.container import Container, read_calibration
+from clara.container import Container
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
 from clara.knowledge.passages import passages_of
 from clara.knowledge.question_analysis import understanding
 from clara.knowledge.retriever_wrappers import dated, located
 from clara.language.detection import LanguageDetector
+from clara.retrieval.calibration import read_calibration
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
@@ -33,6 +34,7 @@ TODAY = date(2026, 11, 21)
 class Real:
     """The knowledge in data/ as it is on a fixed day, whatever day the tests run."""
 
+    data: Path
     catalogue: Catalogue
     passages: tuple[Passage, ...]
     named: NamedProcedures
@@ -46,7 +48,7 @@ class Real:
 
     def keyword(self) -> Retrieve:
         """Assemble the keyword tier alone."""
-        return keyword(self.passages, self.understand, read_calibration(KEYWORD))
+        return keyword(self.passages, self.understand, read_calibration(self.data, KEYWORD))
 
     def chain(self) -> Retrieve:
         """Assemble the chain that needs no database and no embedder."""
@@ -65,6 +67,7 @@ def real(data: Path) -> Real:
     """The real knowledge."""
     catalogue = read_catalogue(data, with_questions=True)
     return Real(
+        data=data,
         catalogue=catalogue,
         passages=tuple(passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, TODAY)),
         named=NamedProcedures(catalogue),
@@ -95,7 +98,7 @@ def tools_with(real: Real) -> Callable[..., Tools]:
     @cache
     def whole(human_contact: str | None) -> Tools:
         settings = Settings(clara_channel="local", clara_human_contact=human_contact)
-        return Container(settings, None).safe_tools.get()
+        return Container(settings, None).snapshot().safe_tools
 
     def build(retrieve: Retrieve | None = None, human_contact: str | None = None) -> Tools:
         tools = whole(human_contact)

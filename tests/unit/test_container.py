@@ -1,6 +1,5 @@
 """Tests of building things once, and of which tiers the flags ask for."""
 
-import sys
 from collections.abc import Iterator
 from threading import Barrier, Thread
 
@@ -11,36 +10,21 @@ from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.connections import UnsuitableServerError
 from clara.answering.journey import converse
 from clara.answering.message import Message, ReplyStatus
-from clara.container import Container, Lazily, get_retriever, read_calibration, read_knowledge, reset_retriever
+from clara.container import Container, get_retriever, reset_retriever
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.questions import GENERAL, OUTSIDE
-from clara.retrieval.calibration import features_of
+from clara.retrieval.calibration import features_of, read_calibration
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
-from clara.settings import Settings, child_environment
+from clara.settings import Settings, child_environment, resources
 
 NAMED, UNNAMED = Query("el NIE", "clara"), Query("¿quién ganó la liga?", "clara")
 OUT = ("pgvector",)
 FOUND, NOT_FOUND, OUTAGE = Status
 NOWHERE = "postgresql://clara@127.0.0.1:1/clara"  # nothing listens there
-KNOWLEDGE = Lazily(read_knowledge)  # reading it takes a second or two: once is enough
-
-
-def services_of(*parts: object, **named: object) -> Container:
-    """Build services that share the knowledge."""
-    services = Container(*parts, **named)
-    services.released = KNOWLEDGE
-    return services
-
-
-@pytest.fixture
-def eager_threads() -> Iterator[None]:
-    """Let threads interrupt each other as often as possible."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
+DATA = resources() / "data"
 
 
 @pytest.fixture
@@ -52,80 +36,6 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     reset_retriever()
     yield
     reset_retriever()
-
-
-@pytest.mark.usefixtures("eager_threads")
-def test_lazily_builds_once() -> None:
-    """However many threads ask at the same moment, a thing is built once and all get the same."""
-    threads_count, rounds = 8, 100
-    built: list[list[object]] = [[] for _ in range(rounds)]
-
-    def build_in(place: int) -> object:
-        thing = [number for number in range(50) if number % 2]  # long enough to be interrupted
-        built[place].append(thing)
-        return thing
-
-    lazies = [Lazily(lambda place=place: build_in(place)) for place in range(rounds)]
-    start = Barrier(threads_count)
-    got: list[list[object]] = [[] for _ in range(rounds)]
-
-    def work() -> None:
-        for place, lazy in enumerate(lazies):
-            start.wait()
-            got[place].append(lazy.get())
-
-    threads = [Thread(target=work) for _ in range(threads_count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [len(things) for things in built] == [1] * rounds
-    for things, (thing,) in zip(got, built, strict=True):
-        assert len(things) == threads_count
-        assert all(each is thing for each in things)
-
-
-def test_lazily_builds_late() -> None:
-    """Nothing is built before the first use."""
-    built: list[int] = []
-    lazy = Lazily(lambda: built.append(1))
-    assert built == []
-    lazy.get()
-    assert built == [1]
-
-
-def test_lazily_builds_nothing_too() -> None:
-    """A thing that is None is built once as well."""
-    built: list[int] = []
-    lazy = Lazily(lambda: built.append(1))
-    assert (lazy.get(), lazy.get(), built) == (None, None, [1])
-
-
-def test_lazily_reset() -> None:
-    """After a reset the next use builds anew, and the reset hands over what was built to be closed, once."""
-    lazy: Lazily[object] = Lazily(object)
-    first = lazy.get()
-    assert lazy.reset() == [first]
-    assert lazy.reset() == []
-    second = lazy.get()
-    assert second is not first
-    assert lazy.get() is second
-
-
-def test_lazily_tries_again() -> None:
-    """A build that failed is tried again at the next use."""
-    tries: list[int] = []
-
-    def build() -> str:
-        tries.append(1)
-        if len(tries) == 1:
-            raise OSError("not yet")
-        return "there"
-
-    lazy = Lazily(build)
-    with pytest.raises(OSError, match="not yet"):
-        lazy.get()
-    assert lazy.get() == "there"
 
 
 @pytest.mark.usefixtures("clean_environment")
@@ -172,7 +82,7 @@ def outcomes(retrieve: Retrieve) -> list[tuple[Status, str, tuple[str, ...]]]:
 )
 def test_chain(flags: dict[str, bool], expected: list[tuple[Status, str, tuple[str, ...]]]) -> None:
     """The flags decide which tiers are asked, and a database that is missing is passed over but not forgotten."""
-    assert outcomes(services_of(Settings(**flags), None).retriever.get()) == expected
+    assert outcomes(Container(Settings(**flags), None).retriever) == expected
 
 
 @pytest.mark.usefixtures("clean_environment")
@@ -186,7 +96,7 @@ def test_chain(flags: dict[str, bool], expected: list[tuple[Status, str, tuple[s
 def test_reason_of_the_outage(reason: dict[str, str], said: str) -> None:
     """Why the search is out is written to the log, not swallowed."""
     with capture_logs() as logs:
-        services_of(Settings(rag_fallback_chain=False), None, **reason).retriever.get()(NAMED)
+        Container(Settings(rag_fallback_chain=False), None, **reason).retriever(NAMED)
     assert [(entry["tier"], entry["error"]) for entry in logs] == [("pgvector", said)]
 
 
@@ -203,22 +113,22 @@ def test_reason_of_the_outage(reason: dict[str, str], said: str) -> None:
 def test_safe_chain(flags: dict[str, bool], url: str | None) -> None:
     """The search that the safe chain leaves out counts as an outage: what it would have found is unknown."""
     expected = [(FOUND, "json_fallback", OUT), (OUTAGE, "directory_fallback", OUT)]
-    assert outcomes(services_of(Settings(**flags), url).safe_retriever.get()) == expected
+    assert outcomes(Container(Settings(**flags), url).snapshot().safe_retriever) == expected
 
 
 @pytest.mark.usefixtures("clean_environment")
 def test_safe_chain_builds_nothing_dangerous() -> None:
     """The safe chain answers without opening the database and without loading the model."""
-    services = services_of(Settings(), NOWHERE)
-    services.safe_retriever.get()(UNNAMED)
-    assert (services.engine.reset(), services.embedder.reset()) == ([], [])
+    services = Container(Settings(), NOWHERE)
+    services.snapshot().safe_retriever(UNNAMED)
+    assert not {"engine", "local", "embedder"} & vars(services).keys()
 
 
 @pytest.mark.usefixtures("clean_environment")
 def test_no_database_to_open() -> None:
     """Whoever needs the database itself is told how to get one."""
     with pytest.raises(UnsuitableServerError, match="RAG_DB_URL"):
-        services_of(Settings(), None).engine.get()
+        _ = Container(Settings(), None).engine
 
 
 class FakeServer:
@@ -234,20 +144,21 @@ class FakeServer:
 
 @pytest.mark.usefixtures("clean_environment")
 def test_close_leaves_the_server() -> None:
-    """Closing leaves the server that came with the services, and gives back an engine that was opened."""
+    """Closing gives back what was opened, the youngest first, and then leaves the server that came with the container."""
     server = FakeServer()
-    services = services_of(Settings(), NOWHERE, server=server)
-    services.engine.get()
-    services.close()
-    assert (server.left, services.engine.reset()) == (1, [])
+    left: list[object] = []
+    with Container(Settings(), NOWHERE, server=server) as container:
+        pool = container.engine.pool
+        container.closing.callback(lambda: left.append((container.engine.pool is pool, server.left)))
+    assert (left, container.engine.pool is pool, server.left) == ([(True, 0)], False, 1)
 
 
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize(("enabled", "counted"), [(True, 1), (False, 0)], ids=["on", "off"])
 def test_metrics_flag(enabled: bool, counted: int) -> None:
     """Retrievals are counted unless that is switched off."""
-    services = services_of(Settings(rag_metrics_enabled=enabled), None)
-    services.retriever.get()(NAMED)
+    services = Container(Settings(rag_metrics_enabled=enabled), None)
+    services.retriever(NAMED)
     assert services.metrics.snapshot()["retrievals"] == counted
 
 
@@ -255,8 +166,8 @@ def test_metrics_flag(enabled: bool, counted: int) -> None:
 @pytest.mark.parametrize("chain", ["tools", "safe_tools"])
 def test_conversation_in_an_outage(chain: str) -> None:
     """With the database out, a named procedure is answered with a note, and other questions are told of the outage."""
-    services = services_of(Settings(), None, outage="the server did not start")
-    tools = getattr(services, chain).get()
+    services = Container(Settings(), None, outage="the server did not start")
+    tools = getattr(services.snapshot(), chain)
     named = converse(Message("¿Cuánto cuesta el NIE?"), tools)
     other = converse(Message("¿quién ganó la liga?"), tools)
     assert named.status is ReplyStatus.ANSWERED
@@ -267,8 +178,8 @@ def test_conversation_in_an_outage(chain: str) -> None:
 @pytest.mark.parametrize("tier", [HYBRID, KEYWORD])
 def test_calibration(tier: str) -> None:
     """The stored models use features that are measured and no others, and their thresholds can be reached and missed."""
-    model = read_calibration(tier)
-    hit = services_of(Settings(), None).retriever.get()(NAMED).hits[0]
+    model = read_calibration(DATA, tier)
+    hit = Container(Settings(), None).retriever(NAMED).hits[0]
     assert model.weights
     assert set(model.weights) <= set(features_of(NAMED, [hit]))
     assert 0 < model.threshold < 1
@@ -276,7 +187,7 @@ def test_calibration(tier: str) -> None:
 
 def test_calibration_measures_what_the_tier_measures() -> None:
     """The keyword tier, which has no vectors, is not judged by them."""
-    assert not {"cosine", "coverage"} & set(read_calibration(KEYWORD).weights)
+    assert not {"cosine", "coverage"} & set(read_calibration(DATA, KEYWORD).weights)
 
 
 @pytest.mark.usefixtures("clean_environment")
@@ -290,7 +201,7 @@ def test_calibration_measures_what_the_tier_measures() -> None:
 )
 def test_one_tier(tier: str, query: Query, expected: tuple[Status, str]) -> None:
     """A tier of the chain can be asked alone."""
-    found = services_of(Settings(), None).tier(tier)(query)
+    found = Container(Settings(), None).snapshot().chains.tier(tier)(query)
     assert (found.status, found.tier) == expected
 
 
@@ -298,12 +209,12 @@ def test_one_tier(tier: str, query: Query, expected: tuple[Status, str]) -> None
 def test_hybrid_tier_alone() -> None:
     """The hybrid tier alone passes an outage on: there is nothing to fall back to."""
     with pytest.raises(IndexUnavailableError):
-        services_of(Settings(), NOWHERE).tier(HYBRID)(NAMED)
+        Container(Settings(), NOWHERE).snapshot().chains.tier(HYBRID)(NAMED)
 
 
 def test_intent_model_fits() -> None:
     """The stored model knows every procedure and section that the catalogue has questions on, and nothing that it has not."""
-    knowledge = KNOWLEDGE.get()
+    knowledge = read_knowledge(DATA)
     intent = knowledge.intent.intent("", [0.0] * LocalEmbedder.dimensions)
     assert knowledge.intent.embedder == LocalEmbedder.model
     assert set(intent.documents) == {*knowledge.catalogue.procedures, OUTSIDE}
@@ -316,8 +227,8 @@ def test_intent_model_fits() -> None:
 @pytest.mark.parametrize("place", ["", "Barcelona", "Alcoy", "Cataluña"])
 def test_only_what_holds_there(place: str) -> None:
     """A question that names a place finds only what holds in it or around it; another finds anything."""
-    knowledge = KNOWLEDGE.get()
-    found = services_of(Settings(), None).retriever.get()(Query(f"certificado de discapacidad en {place}", "clara", limit=100))
+    knowledge = read_knowledge(DATA)
+    found = Container(Settings(), None).retriever(Query(f"certificado de discapacidad en {place}", "clara", limit=100))
     territories = {hit.passage.territory for hit in found.hits}
     named = knowledge.catalogue.places.territory_of(f"en {place}")
     around = set(knowledge.catalogue.places.around(named.code)) if named else set(knowledge.catalogue.places.by_code)

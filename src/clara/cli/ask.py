@@ -56,7 +56,7 @@ def ask(
             reply = _asked_as_of(str(question), day.date())
         else:
             with services_or_outage(read_settings(), say) as services:
-                reply = put(services, str(question), day_of(today))
+                reply = put(services.snapshot(day_of(today)), str(question))
         click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
 
 
@@ -66,8 +66,7 @@ def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
     from clara.processes.preparation import services_or_outage
 
     with running(), services_or_outage(read_settings(), say) as services, showing("asking") as progress:
-        living = services.on(today) if today else services
-        say(f"{ask_batch(living, batch, out, today or madrid_today(), progress)} replies -> {out}")
+        say(f"{ask_batch(services.snapshot(today), batch, out, today or madrid_today(), progress)} replies -> {out}")
 
 
 def _asked_as_of(question: str, day: date) -> dict[str, Any]:
@@ -94,7 +93,7 @@ def examples(*, out: Path | None) -> None:
     from clara.quality.examples import examples as hold
 
     with running(), services_or_outage(read_settings(), say) as services:
-        page = hold(services, "clara examples --out docs/answers.md")
+        page = hold(services.snapshot(), "clara examples --out docs/answers.md")
         if out is None:
             click.echo(page, nl=False)
         else:

@@ -59,7 +59,7 @@ def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chose
     with running(), running_services(read_settings(), say, prepare="schema") as services, showing("asking") as progress:
         ensure_corpus(services, say)
         tell = say if as_json else click.echo
-        done = gated(services, choice, compare, tell, progress)
+        done = gated(services.snapshot(), choice, compare, tell, progress)
         if out is not None:
             write_run(out, choice.tier, done.outcomes)
         if as_json:
@@ -78,9 +78,9 @@ def _answers(suites: tuple[str, ...], asked: str | Path, out: Path | None, *, as
         ensure_corpus(services, say)
         tell = say if as_json else click.echo
         if isinstance(asked, Path):
-            done = judge_own(services, suites[0], asked, tell, progress)
+            done = judge_own(services.snapshot(), suites[0], asked, tell, progress)
         else:
-            done = judge(services, suites, asked, tell, progress)
+            done = judge(services.snapshot(), suites, asked, tell, progress)
         if out is not None:
             write_answers(out, done)
         if as_json:

@@ -84,7 +84,7 @@ def publish(*, back: bool, listed: bool, withdraw: str | None, as_json: bool, **
                 click.echo(json.dumps(done.report, ensure_ascii=False, indent=1))
             if not chosen["dry_run"] and (outcome := OUTCOMES.get(done.report["state"])):
                 subject = f"fact {withdraw}" if withdraw else f"publication {done.report['publication']}"
-                PostgresAudit(services.engine.get()).record("cli", job, subject, outcome)
+                PostgresAudit(services.engine).record("cli", job, subject, outcome)
             return done
 
         sys.exit(work().exit_code if chosen["dry_run"] else recorded(services, job, withdraw or "", work, say=say))

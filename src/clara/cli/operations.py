@@ -24,7 +24,7 @@ def check(noted: str) -> None:
     from clara.processes.preparation import running_services
 
     with running(), running_services(read_settings(), say, prepare="schema") as services:
-        chain = PostgresAudit(services.engine.get()).chain(noted.lower())
+        chain = PostgresAudit(services.engine).chain(noted.lower())
         if chain.broken is not None:
             click.echo(f"act {chain.broken} does not fit the {chain.acts} before it: it was changed, or one before it removed.")
             sys.exit(FINDINGS)

@@ -1,61 +1,70 @@
-"""The one place that builds things: which implementation stands behind which port is decided here and nowhere else."""
+"""The container: the one place that chooses which implementation stands behind which port."""
 
-from collections.abc import Callable
-from copy import copy
-from dataclasses import replace
+import json
+import secrets
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
+from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
 
-from clara.answering.journey import Tools
-from clara.answering.ports import TextModel, Transcriber
+import structlog
+
+from clara import __version__
 from clara.answering.safety.danger import Danger
-from clara.answering.safety.scope import Scope
+from clara.answering.snapshot import KnowledgeSnapshot, SnapshotParts
 from clara.answering.texts import Texts, read_texts
-from clara.answering.verification.prover import Prover
+from clara.answering.tool_factory import ToolFactory, build_danger
 from clara.answering.voice_notes import Listener
-from clara.channels.ports import ChannelRecordings
+from clara.channels.ports import Channel, ChannelRecordings
 from clara.channels.registry import open_channels
-from clara.container.edition import Version
-from clara.container.editions import AsServed, Current, Editions, One, asking
-from clara.container.engine import Engine
-from clara.container.knowledge import Knowledge, read_calibration, read_knowledge
-from clara.container.lazily import Lazily
-from clara.container.models import Models
-from clara.container.scoping import build_danger, build_scope
-from clara.container.wrapping import Wrappers
-from clara.retrieval.passage import Gather, Retrieve
+from clara.container.corpora import CorpusContainer
+from clara.container.snapshots import ServedSnapshots
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion, digest_of_release, laid_over, read_knowledge
+from clara.knowledge.passages import CORPUS, PROFILE
+from clara.knowledge.retriever_chains import ChainParts
+from clara.once import Once
+from clara.retrieval.cache.keys import Keys, SealedCache
+from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
+from clara.retrieval.cache.results import ResultMemory, cached
+from clara.retrieval.cache.semantic import SemanticMemory
+from clara.retrieval.corpus_alias import Standing
+from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder
 from clara.retrieval.turn_vectors import Deadline, EmbeddingSlots, TurnVectors
 from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
     from clara.adapters.aes_gcm import AesGcmSealer
-    from clara.adapters.models.guards import Guard
     from clara.adapters.postgres.delivery.turn_store import PostgresDesk
     from clara.adapters.postgres.delivery.usage import PostgresBudget
+    from clara.adapters.postgres.editorial.facts import PostgresFlags
     from clara.adapters.postgres.embedded import EmbeddedServer
 
-__all__ = [
-    "Container",
-    "Knowledge",
-    "Lazily",
-    "Version",
-    "get_retriever",
-    "open_container",
-    "read_calibration",
-    "read_knowledge",
-    "reset_retriever",
-]
+__all__ = ["Container", "get_retriever", "open_container", "reset_retriever"]
 
-
+log = structlog.get_logger()
 # An ordinary question takes .1 s. Who waits longer than this for the search is better served by keywords.
-TURN_SECONDS = 3.0
+TURN_SECONDS: Final = 3.0
+# The settings that change what is found: a result remembered under others is void.
+SHAPING: Final = (
+    "rag_enabled",
+    "rag_fallback_chain",
+    "rag_policy",
+    "rag_reranker",
+    "rag_translator",
+    "gemini_model",
+    "reranker_",
+)
 
 
-class Container(Engine):
-    """What one process is made of. Each part is built on first use, once, and closed at the end."""
+class Container(CorpusContainer):
+    """What one process is made of, each part built on first use, once, and closed at the end.
+
+    `outage` is why there is no database where `database_url` is None; `server` is the embedded one, stopped at the end.
+    """
 
     def __init__(
         self,
@@ -68,93 +77,21 @@ class Container(Engine):
         super().__init__(settings, database_url)
         self.server = server
         self.outage = outage
-        self.released = Lazily(read_knowledge)
-        self.texts = Lazily(_texts)
-        self.danger = Lazily(_danger)
-        self.sealer: Lazily[AesGcmSealer] = Lazily(self._build_sealer)
-        self.models = Models(self)
-        self.wrappers = Wrappers(self, self.models)
-        self.text_model: Lazily[TextModel | None] = Lazily(self.models.text_model)
-        self.transcriber: Lazily[Transcriber | None] = Lazily(self.models.transcriber)
-        self.scope: Lazily[Scope] = Lazily(lambda: build_scope(self.embedder.get))
-        self.channels = Lazily(lambda: open_channels(settings))
-        self.recordings = Lazily(lambda: ChannelRecordings(self.channels.get()))
-        self.slots = Lazily(lambda: EmbeddingSlots(self.local.get().model, self.local.get().tokens))
         self.clock: Callable[[], float] = monotonic  # what a turn's time is measured by, in seconds
         self.turn_seconds = TURN_SECONDS
-        self.speak_from(AsServed(self))
+        self.snapshots = ServedSnapshots(self._served, lambda standing: self.snapshot_of(self._version(standing)))
 
-    def speak_from(self, editions: Editions) -> None:
-        """Give of everything that hangs on the knowledge what belongs to the edition of the moment."""
-        self.editions = editions
-        self.knowledge: Lazily[Knowledge] = Current(editions, lambda edition: edition.knowledge)
-        self.prover: Lazily[Prover] = Current(editions, lambda edition: edition.prover)
-        self.retriever: Lazily[Retrieve] = Lazily(lambda: asking(editions, lambda edition: edition.retriever))
-        self.safe_retriever: Lazily[Retrieve] = Lazily(lambda: asking(editions, lambda edition: edition.safe_retriever))
-        self.tools: Lazily[Tools] = Current(editions, lambda edition: edition.tools)
-        self.unaided_tools: Lazily[Tools] = Current(editions, lambda edition: edition.unaided_tools)
-        self.safe_tools: Lazily[Tools] = Current(editions, lambda edition: edition.safe_tools)
+    def __enter__(self) -> Self:
+        return self
 
-    def speaking(self, version: Version) -> "Container":
-        """Give services that share everything with these and speak of one version only. They are closed with these."""
-        pinned = copy(self)
-        pinned.speak_from(One(pinned, version))
-        return pinned
-
-    def embedding_by(self, embedder: Embedder) -> "Container":
-        """Give services that share everything with these and embed with another engine. They are closed with these."""
-        pinned = copy(self)
-        pinned.embedder = Lazily(lambda: embedder)
-        pinned.scope = Lazily(lambda: build_scope(pinned.embedder.get))
-        pinned.speak_from(self.editions.by(pinned))
-        return pinned
-
-    def on(self, day: date) -> "Container":
-        """Give services that share everything with these and live on another day. They are closed with these."""
-        return self.speaking(replace(self.editions.current().version, today=lambda: day))
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
 
     def close(self) -> None:
         """Give back every connection, and leave the embedded server if it is ours."""
-        for slots in self.slots.reset():
-            slots.close()
-        self.wrappers.close()
-        self.models.close()
-        self.embedders.close()
-        for versions in self.versions.reset():
-            versions.close()
-        for flags in self.flags.reset():
-            flags.close()
-        for recordings in self.recordings.reset():
-            recordings.close()
-        for engine in self.engine.reset():
-            engine.dispose()
+        self.disconnect()
         if self.server is not None:
             self.server.stop()
-
-    def turn_vectors(self) -> TurnVectors:
-        """Give what embeds for one turn, which begins now, and within its time."""
-        return TurnVectors(self.slots.get().embed, Deadline(self.clock() + self.turn_seconds, self.clock))
-
-    def desk(self) -> "PostgresDesk":
-        """Build what keeps the turns of messages."""
-        from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-
-        return PostgresDesk(self.engine.get(), self.sealer.get())
-
-    def budget(self) -> "PostgresBudget":
-        """Build what counts the answers that use a paid model."""
-        from clara.adapters.postgres.delivery.usage import PostgresBudget
-
-        settings = self.settings
-        return PostgresBudget(
-            self.engine.get(), settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day
-        )
-
-    def listener(self) -> Listener | None:
-        """Build what listens to voice notes; none where nobody writes them down, or none can come."""
-        if (transcriber := self.transcriber.get()) is None or not (recordings := self.recordings.get()):
-            return None
-        return Listener(recordings, transcriber)
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
@@ -162,30 +99,215 @@ class Container(Engine):
         from clara.adapters.postgres.migrations import upgrade
         from clara.adapters.procrastinate.schema import upgrade_job_engine
 
-        engine = self.engine.get()
-        check_server(engine)
-        with translated(), engine.begin() as connection:
+        check_server(self.engine)
+        with translated(), self.engine.begin() as connection:
             before, after = upgrade(connection, resources() / "migrations")
             applied = upgrade_job_engine(connection)
         moved = f"schema {before or 'empty'} -> {after}" if before != after else f"schema {after}, nothing to do"
         return f"{moved}; job engine: {', '.join(applied) or 'nothing to do'}"
 
-    def _build_sealer(self) -> "AesGcmSealer":
+    # What is known, and what speaks of it.
+
+    @Once
+    def released(self) -> Knowledge:
+        """What the release knows, without any correction. Raises DataError."""
+        return read_knowledge(self.data)
+
+    @Once
+    def texts(self) -> Texts:
+        """The fixed texts."""
+        return _texts()
+
+    @Once
+    def danger(self) -> Danger:
+        """What hears that somebody is in danger."""
+        return _danger()
+
+    @Once
+    def flags(self) -> "PostgresFlags":
+        """What knows the facts in doubt."""
+        from clara.adapters.postgres.editorial.facts import PostgresFlags
+
+        flags = PostgresFlags(str(self.database_url))
+        self.closing.callback(flags.close)
+        return flags
+
+    def flagged(self) -> Mapping[str, str]:
+        """Give the facts in doubt, with the day since which they are; while the database is away those known last."""
+        return self.flags.current() if self.database_url else {}
+
+    def snapshot(self, today: date | None = None) -> KnowledgeSnapshot:
+        """Give the snapshot of what is served, as if it were `today`; whoever got it keeps it to the end of what they do."""
+        current = self.snapshots.current()
+        return current.on(today) if today else current
+
+    def snapshot_of(self, version: KnowledgeVersion) -> KnowledgeSnapshot:
+        """Give the snapshot of a version: one that is tried before it is served, or one of the past."""
+        return KnowledgeSnapshot(version, self._parts)
+
+    def _served(self) -> Standing | None:
+        return self.versions.standing(CORPUS) if self.database_url else None
+
+    def _version(self, standing: Standing | None) -> KnowledgeVersion:
+        """Read the version that stands there. Raises StoreUnavailableError, DataError."""
+        if standing is None or standing.publication is None:
+            corpora = {CORPUS: standing.physical} if standing else {}
+            return KnowledgeVersion(self.released, corpora, flagged=self.flagged)
+        held = self.revisions().of(self.publications().revisions(standing.publication))
+        knowledge, done = laid_over(self.released, held)
+        for lost in done.lost:
+            log.warning("correction left out", reason=str(lost))
+        return KnowledgeVersion(knowledge, {CORPUS: standing.physical}, standing.publication, flagged=self.flagged)
+
+    @Once
+    def _parts(self) -> SnapshotParts:
+        settings = self.settings
+        chains = ChainParts(
+            self.data,
+            self.corpora,
+            lambda embedder: self.gather(self.profile(PROFILE), embedder),
+            searched=settings.rag_enabled and self.database_url is not None,
+            outage=self.outage if settings.rag_enabled else None,
+            fallback=settings.rag_fallback_chain,
+            rerank=self.reranking,
+            wrap=lambda retrieve, embedder: self.caching(self.translating(self.policy(retrieve, embedder)), embedder),
+            metrics=self.metrics if settings.rag_metrics_enabled else None,
+        )
+        tools = ToolFactory(
+            self.texts,
+            self.danger,
+            settings.clara_human_contact,
+            lambda: self.models.text_model if settings.rag_grounded_prompting else None,
+            self.listener,
+        )
+        return SnapshotParts(chains, tools, lambda: self.embedder)
+
+    @Once
+    def retriever(self) -> Retrieve:
+        """The whole chain over what is served at the moment of each question. What can be built wrong is built now."""
+        _ = self.snapshot().retriever
+
+        def retrieve(query: Query) -> Found:
+            return self.snapshot().retriever(query)
+
+        return retrieve
+
+    # What is put around retrievers when a setting asks for it. Off means not wrapped.
+
+    def reranking(self, retrieve: Retrieve) -> Retrieve:
+        """Let the configured reranker order what was found."""
+        if (reranker := self.models.reranker) is None:
+            return retrieve
+        from clara.retrieval.options.rerankers import reranked
+
+        return reranked(retrieve, reranker, candidates=self.settings.rag_reranker_candidates)
+
+    def policy(self, retrieve: Retrieve, embedder: Embedder | None = None) -> Retrieve:
+        """Let the configured policy decide whether to search, and whether to search again.
+
+        What counts as near was measured with the bundled embedder only; with another one there is no policy.
+        """
+        bundled = self.embedder
+        if self.settings.rag_policy == "none" or (embedder or bundled).model != bundled.model:
+            return retrieve
+        from clara.retrieval.options.policies import CONFIDENT, by_policy, subject_of
+
+        return by_policy(self.settings.rag_policy, retrieve, subject_of(self.profile(PROFILE), self.data), CONFIDENT)
+
+    def translating(self, retrieve: Retrieve) -> Retrieve:
+        """Ask again in Spanish, then in English, where nothing was found; what was found is left as it is."""
+        if (translator := self.models.translator) is None:
+            return retrieve
+        from clara.retrieval.options.corrective import corrected
+        from clara.retrieval.options.query_rewriting import by_writer
+
+        alternatives = {"translation": by_writer(translator)}
+        return corrected(retrieve, alternatives, stop=lambda _query, found: found.status is not Status.NOT_FOUND)
+
+    def caching(self, retrieve: Retrieve, embedder: Embedder | None = None) -> Retrieve:
+        """Remember results, where a database says which version of a corpus they belong to."""
+        if not self.settings.rag_cache_enabled or self.database_url is None:
+            return retrieve
+        embedder = embedder or self.embedder
+        # Whoever gets here asks a corpus itself: the name was resolved before.
+        return cached(retrieve, self._result_memory(embedder.dimensions), embedder, self.versions.version_of)
+
+    def _result_memory(self, dimensions: int) -> ResultMemory:
+        """Build the memory. Its keys are made with the pseudonyms' secret, or, in one process alone, with one of its own."""
+        settings, count = self.settings, self.metrics.record_cache
+        given = settings.clara_pseudonym_key
+        keys = Keys(given.get_secret_value().encode() if given else secrets.token_bytes(32))
+        sealed = SealedCache(self._cache(), keys, lambda _key: count(Event.DAMAGED))
+        shaping = {name: value for name, value in settings.model_dump(mode="json").items() if name.startswith(SHAPING)}
+        configuration = json.dumps([__version__, digest_of_release(self.data), shaping])
+        memory = SemanticMemory(dimensions)
+        return ResultMemory(sealed, keys, memory, configuration, _log_cache, count, found_seconds=settings.rag_cache_ttl)
+
+    def _cache(self) -> Cache:
+        if self.settings.rag_cache_backend == "redis":
+            return self._redis
+        from clara.adapters.memory_cache import MemoryCache
+
+        return MemoryCache()
+
+    @Once
+    def _redis(self) -> Cache:
+        from clara.adapters.redis_cache import RedisCache
+
+        cache = RedisCache(self.settings.secret("rag_redis_url"), "clara:")
+        self.closing.callback(cache.close)
+        return cache
+
+    # What a turn needs besides.
+
+    @Once
+    def slots(self) -> EmbeddingSlots:
+        """The threads that embed questions."""
+        slots = EmbeddingSlots(self.local.model, self.local.tokens)
+        self.closing.callback(slots.close)
+        return slots
+
+    def turn_vectors(self) -> TurnVectors:
+        """Give what embeds for one turn, which begins now, and within its time."""
+        return TurnVectors(self.slots.embed, Deadline(self.clock() + self.turn_seconds, self.clock))
+
+    @Once
+    def sealer(self) -> "AesGcmSealer":
+        """What seals addresses."""
         from clara.adapters.aes_gcm import AesGcmSealer
 
         return AesGcmSealer(self.settings.address_key)
 
-    def guard_of(self, part: str) -> "Guard":
-        """Give what stands between a part and a served model."""
-        return self.models.guard(part)
+    def desk(self) -> "PostgresDesk":
+        """Build what keeps the turns of messages."""
+        from clara.adapters.postgres.delivery.turn_store import PostgresDesk
 
-    def tier(self, name: str) -> Retrieve:
-        """Give one tier of the chain alone, for measuring it."""
-        return self.editions.current().tier(name)
+        return PostgresDesk(self.engine, self.sealer)
 
-    def variant(self, gather: Gather, wrap: Callable[[Retrieve], Retrieve]) -> Retrieve:
-        """Give the hybrid tier over another search and wrapped otherwise, for measuring it."""
-        return self.editions.current().variant(gather, wrap)
+    def budget(self) -> "PostgresBudget":
+        """Build what counts the answers that use a paid model."""
+        from clara.adapters.postgres.delivery.usage import PostgresBudget
+
+        settings = self.settings
+        return PostgresBudget(self.engine, settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day)
+
+    @Once
+    def channels(self) -> dict[str, Channel]:
+        """The channels of this process, by the names that stand in their messages."""
+        return open_channels(self.settings)
+
+    @Once
+    def recordings(self) -> ChannelRecordings:
+        """What fetches voice notes."""
+        recordings = ChannelRecordings(self.channels)
+        self.closing.callback(recordings.close)
+        return recordings
+
+    def listener(self) -> Listener | None:
+        """Build what listens to voice notes; none where nobody writes them down, or none can come."""
+        if (transcriber := self.models.transcriber) is None or not self.recordings:
+            return None
+        return Listener(self.recordings, transcriber)
 
 
 @cache
@@ -198,8 +320,12 @@ def _danger() -> Danger:
     return build_danger(resources() / "data")
 
 
+def _log_cache(error: CacheUnavailableError) -> None:
+    log.warning("cache is out", error=str(error))
+
+
 def open_container(settings: Settings) -> Container:
-    """Give the services on the operator's database, or on the embedded server, started. Raises EmbeddedServerError."""
+    """Give the container on the operator's database, or on the embedded server, started. Raises EmbeddedServerError."""
     if settings.rag_db_url is not None:
         return Container(settings, settings.rag_db_url.get_secret_value())
     from clara.adapters.postgres.embedded import EmbeddedServer
@@ -218,15 +344,20 @@ def _from_environment() -> Container:
         return Container(settings, None, outage=str(error))
 
 
-services = Lazily(_from_environment)
+_lock: Final = Lock()
+_opened: Final[list[Container]] = []
 
 
 def get_retriever() -> Retrieve:
     """Give this process's retriever, built from the environment on first use under a lock."""
-    return services.get().retriever.get()
+    with _lock:
+        if not _opened:
+            _opened.append(_from_environment())
+        return _opened[0].retriever
 
 
 def reset_retriever() -> None:
     """Forget the retriever and close its connections; the next `get_retriever` builds another."""
-    for made in services.reset():
-        made.close()
+    with _lock:
+        while _opened:
+            _opened.pop().close()

@@ -10,11 +10,13 @@ from zoneinfo import ZoneInfo
 from clara.adapters.postgres.editorial.evidence import Shown
 from clara.answering.journey import converse
 from clara.answering.message import Message
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.writing.frame import citation_of
-from clara.container import Container, Knowledge, Version
+from clara.container import Container
 from clara.delivery.message import StoredTurn
 from clara.errors import NotFound
 from clara.jobs.corpus_copy import copied
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.procedure import Fact
 from clara.knowledge.retriever_wrappers import madrid_today
@@ -55,15 +57,15 @@ def recorded_since(services: Container) -> datetime:
 
 
 @contextmanager
-def speaking_as_of(services: Container, past: Past) -> Iterator[Container]:
-    """Give services that speak as of then; what they search is dropped at the end.
+def speaking_as_of(services: Container, past: Past) -> Iterator[KnowledgeSnapshot]:
+    """Give the snapshot of then; what they search is dropped at the end.
 
     Whatever understands questions and judges what is found is today's: only the evidence is that of the time. Raises
     StoreUnavailableError, EmbedderUnavailableError.
     """
     knowledge = known_then(services, past)
     with copied(services, knowledge.passages) as name:
-        yield services.speaking(Version(knowledge, {CORPUS: name}, today=lambda: past.day))
+        yield services.snapshot_of(KnowledgeVersion(knowledge, {CORPUS: name}, today=lambda: past.day))
 
 
 def known_then(services: Container, past: Past) -> Knowledge:
@@ -72,7 +74,7 @@ def known_then(services: Container, past: Past) -> Knowledge:
     What was not known yet counts as it was known first, if it held on that day; what had ended before anything was recorded,
     as data/ has it.
     """
-    evidence, released = services.evidence(), services.released.get()
+    evidence, released = services.evidence(), services.released
     held = [known.passage for known in evidence.as_of(CORPUS, past.moment) if not known.later or known.passage.holds(past.day)]
     ended = _ended_since(released, past.day, evidence.recorded(CORPUS))
     order = {fact.id: place for place, fact in enumerate(_facts(released))}
@@ -119,7 +121,7 @@ def answered_again(services: Container, stored: StoredTurn) -> dict[str, Any]:
     if stored.text is None or stored.begun_at is None:
         return {"answered": False, "why": "the text of the message is not kept any more"}
     with speaking_as_of(services, moment_of(stored.begun_at)) as then:
-        reply = converse(Message(stored.text), then.tools.get(), previous_language=stored.language or None)
+        reply = converse(Message(stored.text), then.tools, previous_language=stored.language or None)
     cited = [citation.passage_id for citation in reply.citations]
     before = [citation["passage_id"] for citation in stored.citations]
     return {

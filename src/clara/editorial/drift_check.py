@@ -134,7 +134,7 @@ def check_drift(services: Container, chosen: Choice, fetch: Fetch, say: Say, pro
     could be reached at all. Raises UnknownSourceError, DataError, StoreUnavailableError.
     """
     registry = read_sources(resources() / "data")
-    snapshots = PostgresSnapshots(services.engine.get())
+    snapshots = PostgresSnapshots(services.engine)
     wanted = _chosen(registry, chosen, {check.source_id: check for check in snapshots.checks()})
     look = _Look(services, snapshots, fetch)
     looked = []
@@ -198,8 +198,8 @@ class _Look:
     """Looks at sources one by one."""
 
     def __init__(self, services: Container, snapshots: PostgresSnapshots, fetch: Fetch) -> None:
-        self.findings = PostgresFindings(services.engine.get())
-        self._procedures = tuple(services.knowledge.get().catalogue.procedures.values())
+        self.findings = PostgresFindings(services.engine)
+        self._procedures = tuple(services.snapshot().knowledge.catalogue.procedures.values())
         self._derivations = read_derivations(resources() / "data")
         self._snapshots = snapshots
         self._fetch = fetch

@@ -90,7 +90,7 @@ def check(services: Container, chosen: Chosen, say: Say, progress: Progress, mea
     webhook = chosen.webhook or services.settings.secret("clara_alert_webhook")
     if chosen.notify and not webhook:
         raise WatchError("there is nowhere to post alerts; set CLARA_ALERT_WEBHOOK, or give --webhook")
-    store = PostgresGazette(services.engine.get())
+    store = PostgresGazette(services.engine)
     run = Run(_plan(store, chosen, means.clock().astimezone(MADRID).date()))
     watched = watched_by(services, say)
     known = {} if chosen.day else store.known()
@@ -109,12 +109,12 @@ def check(services: Container, chosen: Chosen, say: Say, progress: Progress, mea
 
 def open_alerts(services: Container) -> list[dict[str, Any]]:
     """Give the alerts that nobody has looked at, the newest first. Raises StoreUnavailableError."""
-    return [alert_as_json(alert) for alert in PostgresGazette(services.engine.get()).alerts(unseen=True)]
+    return [alert_as_json(alert) for alert in PostgresGazette(services.engine).alerts(unseen=True)]
 
 
 def seen(services: Container, item_id: str, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
     """Record that a person has looked at an alert, in the audit log too. Raises WatchError, StoreUnavailableError."""
-    engine = services.engine.get()
+    engine = services.engine
     if not PostgresGazette(engine).seen(item_id, clock()):
         raise WatchError(f"there is no alert {item_id}; `clara boe` lists those that nobody has looked at")
     PostgresAudit(engine).record("cli", "boe seen", item_id)
@@ -122,7 +122,7 @@ def seen(services: Container, item_id: str, clock: Callable[[], datetime] = lamb
 
 def watched_by(services: Container, say: Say) -> Watched:
     """Put together what is looked for: the norms that facts cite, their names, our words. Raises DataError."""
-    catalogue = services.knowledge.get().catalogue
+    catalogue = services.snapshot().knowledge.catalogue
     data = resources() / "data"
     norms = read_norms(data)
     cited = cited_by(catalogue.procedures.values())

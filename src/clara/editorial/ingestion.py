@@ -255,14 +255,14 @@ class _Run:
     """One run: takes in documents one by one, and brings them into the index here or by a crew."""
 
     def __init__(self, services: Container, chosen: Chosen, run: str, progress: Progress) -> None:
-        engine = services.engine.get()
+        engine = services.engine
         self._services = services
         self._chosen = chosen
         self._run = run
         self._progress = progress
         self._snapshots = PostgresSnapshots(engine)
         self._audit = PostgresAudit(engine)
-        procedures = tuple(services.knowledge.get().catalogue.procedures.values())
+        procedures = tuple(services.snapshot().knowledge.catalogue.procedures.values())
         keep = not chosen.dry_run
         self._intake = Intake(self._snapshots, PostgresFindings(engine), procedures, accept=chosen.accept, keep=keep)
 

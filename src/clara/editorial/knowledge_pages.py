@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from clara.answering.writing.extractive import shown_date
-from clara.container import Knowledge, read_knowledge
 from clara.data_files import DataError
 from clara.errors import NotFound
 from clara.knowledge.catalogue import examples_of
 from clara.knowledge.catalogue_review import Review, review
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.hotlines import read_hotlines
+from clara.knowledge.knowledge_base import Knowledge, read_knowledge
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Certainty, Fact, Procedure
 from clara.knowledge.provenance import provenance_faults
@@ -44,7 +44,7 @@ class UnknownProcedureError(NotFound):
 
 def check(say: Say) -> bool:
     """Validate everything and say, by procedure, what an editor should know; give whether all is clean. Raises DataError."""
-    knowledge = read_knowledge(with_questions=True)
+    knowledge = read_knowledge(resources() / "data", with_questions=True)
     data = resources() / "data"
     sources, derivations = read_sources(data), read_derivations(data)
     faults = [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]
@@ -111,7 +111,7 @@ def _ids(facts: Iterable[Fact]) -> list[str]:
 
 def show(name: str, say: Say) -> None:
     """Print a procedure as a person would want to read it. Raises UnknownProcedureError, DataError."""
-    catalogue = read_knowledge().catalogue
+    catalogue = read_knowledge(resources() / "data").catalogue
     if name not in catalogue.procedures:
         raise UnknownProcedureError(name, catalogue.procedures)
     say("\n".join(page_of(catalogue.procedures[name], catalogue.places, madrid_today())))

@@ -11,13 +11,13 @@ from time import perf_counter
 from typing import Any
 
 from clara.adapters.postgres.editorial.publications import PostgresPublications, Publication, ServedVersion, target_of_undo
-from clara.container import Container, Version
-from clara.container.knowledge import Knowledge, laid_over
+from clara.container import Container
 from clara.errors import NotFound, Refused
 from clara.ingestion.journey import ingest
 from clara.ingestion.plan import Plan, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.jobs.corpus_copy import copying
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion, laid_over
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.revisions import Revised
 from clara.processes.preparation import patient_embedder
@@ -27,7 +27,7 @@ from clara.quality.publication_gate import Gate, Verdict
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
 # Holds a staged version against the served one and what that knows.
-Judge = Callable[[ServedVersion, Knowledge, Version], Verdict]
+Judge = Callable[[ServedVersion, Knowledge, KnowledgeVersion], Verdict]
 
 
 class BusyPublishingError(Refused):
@@ -76,7 +76,7 @@ def publish(services: Container, chosen: Choosing, say: Say, progress: Progress,
     if chosen.dry_run:
         return _told(wanted(services), say, "dry run")
     publications = services.publications()
-    judge = judge or Gate(services, say, progress).held_against
+    judge = judge or Gate(services.snapshot(), say, progress).held_against
     with _alone(publications):
         clear(services, say)
         what = wanted(services)
@@ -111,7 +111,7 @@ def wanted(services: Container) -> Wanted:
     before = services.publications().served(CORPUS)
     corrections = services.revisions()
     laid = sorted([*corrections.of(before.revisions, withdrawn=False), *corrections.drafts()], key=lambda one: one.id)
-    knowledge, done = laid_over(services.released.get(), laid)
+    knowledge, done = laid_over(services.released, laid)
     stored = services.passages(embedder=services.filling(before.physical)).stored(before.physical)
     # A vector that is missing changes nothing that anybody is told.
     assumed = {passage.id: text_digest_of(passage) for passage in knowledge.passages}
@@ -128,7 +128,7 @@ def undo(services: Container, say: Say) -> Outcome:
     with _alone(publications):
         before = publications.served(CORPUS)
         target = target_of_undo(publications.publications(CORPUS))
-        knowledge, _ = laid_over(services.released.get(), services.revisions().of(target.revisions))
+        knowledge, _ = laid_over(services.released, services.revisions().of(target.revisions))
         embedder = patient_embedder(services, target.physical, say)
         store = services.passages(embedder=embedder)
         ingest(target.physical, knowledge.passages, store, services.passage_embedder(embedder))
@@ -207,8 +207,8 @@ def _staged(services: Container, what: Wanted, say: Say, progress: Progress) -> 
 
 
 def _verdict(services: Container, what: Wanted, staged: Publication, judge: Judge) -> Verdict:
-    held, _ = laid_over(services.released.get(), services.revisions().of(what.before.revisions))
-    return judge(what.before, held, Version(what.knowledge, {CORPUS: staged.physical}))
+    held, _ = laid_over(services.released, services.revisions().of(what.before.revisions))
+    return judge(what.before, held, KnowledgeVersion(what.knowledge, {CORPUS: staged.physical}))
 
 
 def _told(what: Wanted, say: Say, state: str) -> Outcome:

@@ -58,14 +58,14 @@ def waiting(services: Container) -> list[dict[str, Any]]:
 
     Raises StoreUnavailableError.
     """
-    store = PostgresFindings(services.engine.get())
+    store = PostgresFindings(services.engine)
     found = sorted([*store.open(), *store.undecided()], key=lambda finding: finding.id)
     return [_entry(services, store, finding) for finding in found]
 
 
 def one(services: Container, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
     """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, StoreUnavailableError."""
-    store = PostgresFindings(services.engine.get())
+    store = PostgresFindings(services.engine)
     return _entry(services, store, store.find(number), bases)
 
 
@@ -85,7 +85,7 @@ def accept(
     and nothing is written. Raises DataError, UnknownFindingError, UntouchedFactError, DecidedFindingError,
     StoreUnavailableError.
     """
-    store = PostgresFindings(services.engine.get())
+    store = PostgresFindings(services.engine)
     before = store.find(number)
     case = ReviewCase(services, before, verdicts.bases)
     decisions = list(verdicts.decisions)
@@ -136,7 +136,7 @@ def reject(services: Container, number: int, reason: str, say: Say, by: Decider 
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
-    settled = PostgresFindings(services.engine.get()).reject(number, reason.strip(), by.role)
+    settled = PostgresFindings(services.engine).reject(number, reason.strip(), by.role)
     say(_said(settled))
     return settled
 

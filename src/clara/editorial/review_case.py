@@ -34,8 +34,8 @@ class ReviewCase:
     def __init__(self, services: Container, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:
         self.finding = finding
         self._services = services
-        self.served = facts_of(services.knowledge.get().catalogue)
-        self._released = facts_of(services.released.get().catalogue)
+        self.served = facts_of(services.snapshot().knowledge.catalogue)
+        self._released = facts_of(services.released.catalogue)
         self._drafts: Sequence[Revision] = services.revisions().drafts()
         self._derivations = read_derivations(resources() / "data")
         self._given = bases or {}
@@ -143,7 +143,7 @@ class ReviewCase:
         last = max((one.id for one in laid), default=0)
         new = [Revision(last + place, one.fact_id, one.fields, one.base_digest) for place, one in enumerate(drafts, 1)]
         schema = read_schema(resources() / "data" / "schema" / "procedure.schema.json")
-        revised(self._services.released.get().catalogue, [*laid, *new], schema)
+        revised(self._services.released.catalogue, [*laid, *new], schema)
 
     def entry(self, answers: Mapping[str, int]) -> dict[str, Any]:
         """Give the finding as JSON; `answers` are the recent ones by the fact that they quote."""
@@ -151,7 +151,7 @@ class ReviewCase:
         names = ("id", "kind", "weight", "place", "title", "state", "reason", "before", "after", "figures")
         procedures = {
             fact.id: procedure.id
-            for procedure in self._services.knowledge.get().catalogue.procedures.values()
+            for procedure in self._services.snapshot().knowledge.catalogue.procedures.values()
             for fact in procedure.facts
         }
         return {

@@ -17,7 +17,7 @@ def statistics(services: Container) -> dict[str, Any]:
 
     Raises EmbeddingMemoryUnavailableError, MetricsUnavailableError.
     """
-    engine = services.engine.get()
+    engine = services.engine
     retrieval = summary(PostgresMetrics(engine).read())
     return {
         "embedding_memory": PostgresEmbeddingMemory(engine).statistics().as_json(),

@@ -44,7 +44,7 @@ def load(services: Container, name: str, file: Path, *, profile: str, cutting: C
     """
     check_name(name)
     chosen = services.profile(profile)
-    counter = services.token_counter.get()
+    counter = services.token_counter
     documents = read_documents(file, language=chosen.language)
     passages: list[Passage] = []
     for document in documents:
@@ -74,7 +74,7 @@ def load_programs(
     check_name(name)
     chosen = services.profile(profile)
     survey = services.program_reader().read(source.folder, source.languages, source.looked)
-    counter = services.token_counter.get()
+    counter = services.token_counter
     passages = passages_of_programs(
         survey.units, name, chosen.language, counter=counter, size=cutting.size, overlap=cutting.overlap
     )
@@ -131,7 +131,7 @@ class Recall:
 
 def recall(services: Container, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
     """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
-    name = services.standing(name).physical
+    name = services.corpora.standing(name).physical
     services.passages().profile_of(name)
     embedder = services.embedders.asking(services.served_model(name))
     index = services.index(Profile(dense=1.0, lexical=0.0), embedder)

@@ -32,7 +32,7 @@ class UnknownMessageError(NotFound):
 
 def status(services: Container) -> dict[str, Any]:
     """Count what is on its way, with this machine's spool. Raises StoreUnavailableError."""
-    found = PostgresOverview(services.engine.get()).status()
+    found = PostgresOverview(services.engine).status()
     return {**asdict(found), "spooled": _records_in(services.settings.spool)}
 
 
@@ -48,18 +48,18 @@ def tell(counted: dict[str, Any], say: Callable[[str], None]) -> bool:
 
 def aside(services: Container) -> list[SetAside]:
     """Give the messages that a person should look at."""
-    return PostgresOverview(services.engine.get()).set_aside()
+    return PostgresOverview(services.engine).set_aside()
 
 
 def looked_at(services: Container, inbox_id: int) -> None:
     """Record that a person has looked at a message. Raises UnknownMessageError."""
-    if not PostgresOverview(services.engine.get()).looked_at(inbox_id):
+    if not PostgresOverview(services.engine).looked_at(inbox_id):
         raise UnknownMessageError(f"no message {inbox_id} is set aside. `clara delivery aside` lists them.")
 
 
 def probe(services: Container, waiting_in_spool: Callable[[], int]) -> Part:
     """Say how delivery stands, for the health page. Raises StoreUnavailableError."""
-    return part_of(PostgresOverview(services.engine.get()).status(), waiting_in_spool())
+    return part_of(PostgresOverview(services.engine).status(), waiting_in_spool())
 
 
 def part_of(found: DeliveryStatus, spooled: int) -> Part:

@@ -45,7 +45,7 @@ def settle(
     holds what it held.
     """
     started = perf_counter()
-    engine = services.engine.get()
+    engine = services.engine
     snapshots = PostgresSnapshots(engine)
     with alone_with(engine, LAW_CORPUS, source_id):
         served = snapshots.served(source_id)

@@ -13,10 +13,12 @@ from clara import __version__
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Act, Message, Past, Reply, after
 from clara.answering.privacy.rights import asks_to_forget
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
-from clara.container.engine import digest_of_release
 from clara.editorial.as_of import end_of, speaking_as_of
 from clara.json_lines import TEXT, TEXTS, BatchError, optional, read_lines
+from clara.knowledge.knowledge_base import digest_of_release
+from clara.settings import resources
 
 # A line of a batch: `turns` are the messages before the question, of the same person.
 FIELDS: Final = {"id": TEXT, "query": TEXT, "turns": optional(TEXTS)}
@@ -33,10 +35,9 @@ def ask_as_of(services: Container, question: str, day: date) -> dict[str, Any]:
         return ask(then, question)
 
 
-def ask(services: Container, question: str, today: date | None = None) -> dict[str, Any]:
-    """Give the reply as JSON, as if it were `today`: status, tier, language, text, citations, timings_ms by stage."""
-    living = services.on(today) if today else services
-    return _told(converse(Message(question), living.tools.get()))
+def ask(snapshot: KnowledgeSnapshot, question: str) -> dict[str, Any]:
+    """Give the reply as JSON: status, tier, language, text, citations, timings_ms by stage."""
+    return _told(converse(Message(question), snapshot.tools))
 
 
 def _told(reply: Reply) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def batch_row(line: Mapping[str, Any], reply: Reply, names: Mapping[str, object]
     }
 
 
-def ask_batch(services: Container, source: Path, target: Path, day: date, progress: Callable[[int, int], None]) -> int:
+def ask_batch(snapshot: KnowledgeSnapshot, source: Path, target: Path, day: date, progress: Callable[[int, int], None]) -> int:
     """Answer every line of `source` into `target`, in order; give how many there are.
 
     What is done waits beside `target`, in a file whose name tells the questions, the release and the day: the same call goes
@@ -95,7 +96,7 @@ def ask_batch(services: Container, source: Path, target: Path, day: date, progre
         raise BatchError(f"{target}: its folder does not exist; make it first")
     partial = target.with_name(f"{target.name}.{_mark(source, day)}.part")
     done = _done(partial)
-    tools, names = services.tools.get(), services.knowledge.get().names
+    tools, names = snapshot.tools, snapshot.knowledge.names
     progress(done, len(lines))
 
     def answered(line: Mapping[str, Any]) -> str:
@@ -116,7 +117,7 @@ def ask_batch(services: Container, source: Path, target: Path, day: date, progre
 
 
 def _mark(source: Path, day: date) -> str:
-    told = "\n".join([__version__, digest_of_release(), day.isoformat()])
+    told = "\n".join([__version__, digest_of_release(resources() / "data"), day.isoformat()])
     return hashlib.sha256(source.read_bytes() + told.encode()).hexdigest()[:12]
 
 

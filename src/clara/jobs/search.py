@@ -81,7 +81,7 @@ def search_batch(services: Container, source: Path, target: Path, asking: Asking
 def asked(services: Container, text: str, asking: Asking) -> Query:
     """Ask as the conversation does: without what is no text, and in the language that it is written in."""
     safe = text.encode("utf-8", "replace").decode("utf-8")
-    language = services.tools.get().detector.detect(safe) if asking.corpus == CORPUS else None
+    language = services.snapshot().tools.detector.detect(safe) if asking.corpus == CORPUS else None
     query = Query(safe, asking.corpus, language, asking.limit, today=asking.today)
     return replace(query, collections=asking.collections, filters=asking.filters, exact=asking.exact)
 
@@ -89,7 +89,7 @@ def asked(services: Container, text: str, asking: Asking) -> Query:
 def retriever_of(services: Container, asking: Asking) -> Retrieve:
     """Give what searches the corpus, on the day that it is searched for. Raises UnknownCorpusError."""
     if asking.corpus == CORPUS:
-        return (services.on(asking.today) if asking.today else services).retriever.get()
+        return services.snapshot(asking.today).retriever if asking.today else services.retriever
     return services.corpus_retriever(asking.corpus, asking.policy)
 
 

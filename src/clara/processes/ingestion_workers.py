@@ -70,7 +70,7 @@ def _told(note: dict[str, Any]) -> Settled | str:
 
 def build_ingestion_worker(services: Container) -> IngestionWorker:
     """Build the worker of this process."""
-    snapshots = PostgresSnapshots(services.engine.get())
+    snapshots = PostgresSnapshots(services.engine)
 
     def bring(source: str, run: str, anew: bool) -> None:
         try:

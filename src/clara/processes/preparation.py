@@ -10,11 +10,11 @@ import structlog
 from clara.adapters.postgres.connections import DatabaseUnavailableError, UnsuitableServerError, has_passages, is_current
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.container import Container, open_container
-from clara.container.knowledge import laid_over
 from clara.errors import Refused
 from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
 from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoreUnavailableError
+from clara.knowledge.knowledge_base import laid_over
 from clara.knowledge.passages import CORPUS
 from clara.retrieval.embedders import LenientEmbedder
 from clara.retrieval.passage import Passage
@@ -76,8 +76,8 @@ def running_services(settings: Settings, say: Say, *, prepare: Preparation = "al
 
 def _prepare(services: Container, say: Say, *, knowledge: bool) -> None:
     try:
-        current = is_current(services.engine.get(), resources() / "migrations")
-        filled = current and has_passages(services.engine.get(), services.publications().served(CORPUS).physical)
+        current = is_current(services.engine, resources() / "migrations")
+        filled = current and has_passages(services.engine, services.publications().served(CORPUS).physical)
     except (DatabaseUnavailableError, StoreUnavailableError) as error:
         say(f"Going on without the database: {error}")
         return
@@ -133,7 +133,7 @@ def fill(
 def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
     """Give the corpus that is served and what it should hold, read and not remembered. Raises StoreUnavailableError."""
     held = services.publications().served(CORPUS)
-    knowledge, done = laid_over(services.released.get(), services.revisions().of(held.revisions))
+    knowledge, done = laid_over(services.released, services.revisions().of(held.revisions))
     for lost in done.lost:
         log.warning("correction left out", reason=str(lost))
     return held.physical, knowledge.passages
@@ -142,7 +142,7 @@ def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
 def patient_embedder(services: Container, corpus: str, say: Say) -> Embedder:
     """Give what embeds the texts of Clara's corpus: what a served model that is out cannot embed is left without a vector."""
     embedder = services.filling(corpus)
-    if embedder.model == services.embedder.get().model:
+    if embedder.model == services.embedder.model:
         return embedder
     return LenientEmbedder(
         embedder, lambda error: say(f"Texts that are new have no vectors yet: {error}. Later, run `clara ingest` again.")

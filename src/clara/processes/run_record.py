@@ -43,7 +43,7 @@ def recorded(
     While another process does the same job nothing is done, which is fine: exit code 0. Whatever the work raises is recorded
     and goes on to the caller. Raises DatabaseUnavailableError when the run cannot be recorded, before anything was done.
     """
-    runs = PostgresRuns(services.engine.get())
+    runs = PostgresRuns(services.engine)
     with runs.alone(job) as held:
         if held is None:
             told = busy(runs, job)

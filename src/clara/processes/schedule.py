@@ -139,7 +139,7 @@ def probe_schedule(services: Container) -> Part:
     The first look after a job was switched on starts its clock, so a job that never runs is noticed too.
     """
     chosen = enabled(services.settings)
-    runs = PostgresRuns(services.engine.get())
+    runs = PostgresRuns(services.engine)
     runs.expect([scheduled.job for scheduled in chosen])
     return part_of(chosen, runs.expected())
 

@@ -120,12 +120,7 @@ def serve(services: Container) -> None:
     """Serve until SIGTERM or SIGINT. Raises SettingsError when the port is taken; exits with 1 when it dies again and again."""
     settings = services.settings
     require_free_port(settings)
-    for engine in services.engine.reset():  # what a fork must not share
-        engine.dispose()
-    for versions in services.versions.reset():
-        versions.close()
-    for flags in services.flags.reset():
-        flags.close()
+    services.disconnect()  # what a fork must not share
     server = Server(
         "clara",
         settings.clara_host,

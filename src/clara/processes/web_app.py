@@ -47,7 +47,7 @@ DESCRIPTION = "openapi.json"
 
 def build_admin(services: Container) -> AdminDesk:
     """Build what the addresses for operators call."""
-    engine = services.engine.get()
+    engine = services.engine
     audit, runs = PostgresAudit(engine), PostgresRuns(engine)
     review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
 
@@ -107,7 +107,7 @@ def _told(settled: findings.Settled, said: Sequence[str]) -> Mapping[str, Any]:
 
 def freshness(services: Container) -> Freshness:
     """Judge how fresh what is served is. Raises StoreUnavailableError, DataError."""
-    return freshness_of(PostgresStaleness(services.engine.get()).held(registered()))
+    return freshness_of(PostgresStaleness(services.engine).held(registered()))
 
 
 def schedule(services: Container) -> Sequence[Mapping[str, Any]]:
@@ -137,7 +137,7 @@ def build_app(services: Container, door: "Door | None" = None) -> Flask:
 def build_edge(services: Container, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
     settings = services.settings
-    texts, danger = services.texts.get(), services.danger.get()
+    texts, danger = services.texts, services.danger
 
     def in_danger(said: str) -> bool:
         return bool(danger.recognise(said))
@@ -145,7 +145,7 @@ def build_edge(services: Container, door: "Door") -> Edge:
     triaging = TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read)
     intake = ChannelIntake(triaging, door.receiving, door.inbox, texts.direction)
     return Edge(
-        channels=[channel.routes(intake) for channel in services.channels.get().values()],
+        channels=[channel.routes(intake) for channel in services.channels.values()],
         probes={
             "database": lambda: _database(services),
             "worker": lambda: _worker(services),
@@ -170,7 +170,7 @@ class Door:
 
 def open_door(services: Container) -> Door:
     """Build what takes messages in. The drainer is not started."""
-    settings, engine, sealer = services.settings, services.engine.get(), services.sealer.get()
+    settings, engine, sealer = services.settings, services.engine, services.sealer
     schedule = TurnScheduler().schedule
     limits = None if settings.channels == ("local",) else limits_of(settings)  # the chat page has one user
     inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, Kind(QUEUE, TASK), limits)
@@ -191,7 +191,7 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def _database(services: Container) -> str:
-    with translated(), services.engine.get().connect() as connection:
+    with translated(), services.engine.connect() as connection:
         held = connection.scalar(text("select sum(passages) from corpora"))
     if not held:
         raise NothingIngestedError
@@ -204,7 +204,7 @@ def _worker(services: Container) -> str:
         select count(*) from procrastinate_workers
         where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)
     """
-    with translated(), services.engine.get().connect() as connection:
+    with translated(), services.engine.connect() as connection:
         alive = connection.scalar(text(recent), {"seconds": WORKER_SEEN_WITHIN_SECONDS})
     if not alive:
         msg = f"no worker was seen in the last {WORKER_SEEN_WITHIN_SECONDS} seconds (process {os.getpid()} asked)"

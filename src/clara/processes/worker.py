@@ -48,11 +48,11 @@ log = structlog.get_logger()
 
 def build_worker(services: Container, converse_with: Converse | None = None) -> Worker:
     """Build the worker of this process. `converse_with` stands in for the answering, to try out everything around it."""
-    settings, engine = services.settings, services.engine.get()
+    settings, engine = services.settings, services.engine
     sys.setswitchinterval(SWITCH_SECONDS)
     if converse_with is None:
-        services.tools.get()  # built now, which takes seconds, not while the first person waits
-    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), outlets(services.channels.get()))
+        _ = services.snapshot().tools  # built now, which takes seconds, not while the first person waits
+    clerk = Clerk(services.desk(), converse_with or (lambda case: answer(services, case)), outlets(services.channels))
     store = PostgresMetrics(engine)
 
     def take(inbox_id: int) -> str:
@@ -66,7 +66,7 @@ def build_worker(services: Container, converse_with: Converse | None = None) -> 
         log.info("turn taken", outcome=outcome)
         return outcome
 
-    upkeep = PostgresUpkeep(engine, services.sealer.get(), TurnScheduler().schedule)
+    upkeep = PostgresUpkeep(engine, services.sealer, TurnScheduler().schedule)
     return Worker(plain_url(str(services.database_url)), take, settings.clara_worker_turns, upkeep.run)
 
 
@@ -80,13 +80,13 @@ def answer(services: Container, case: Case) -> Reply:
         return notice(services, case, case.limit)
     if case.tries >= APOLOGISE_AFTER:
         language = case.previous_language or "es"
-        apology = Reply(services.safe_tools.get().say(language, "error"), ReplyStatus.OUTAGE, language)
+        apology = Reply(services.snapshot().safe_tools.say(language, "error"), ReplyStatus.OUTAGE, language)
         return _helped(services, case, language) or apology
     recordings = tuple(f"{case.incoming.channel}:{name}" for name in case.incoming.recordings)
     message = Message(case.incoming.text, case.incoming.media_types, recordings)
     tools = replace(
         _tools(services, case),
-        known=lambda: PostgresPeople(services.engine.get()).known(case.pseudonym),
+        known=lambda: PostgresPeople(services.engine).known(case.pseudonym),
         vectors=services.turn_vectors,
     )
     reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language, past=case.past)
@@ -104,14 +104,14 @@ def answer(services: Container, case: Case) -> Reply:
 
 def _helped(services: Container, case: Case, language: str) -> Reply | None:
     """Tell somebody in danger whom to call, even where nothing else will be answered."""
-    guard = services.safe_tools.get().guard
+    guard = services.snapshot().safe_tools.guard
     kinds = guard.danger.recognise(case.incoming.text or "")
     return guard.urgent(Alarm(Level.SURE, kinds), language) if kinds else None
 
 
 def notice(services: Container, case: Case, limit: Limit) -> Reply:
     """Say that a message will not be answered, and what to do: it was over a limit."""
-    tools = services.safe_tools.get()
+    tools = services.snapshot().safe_tools
     language = tools.detector.detect(case.incoming.text or "", case.previous_language)
     log.info("message over a limit", reason=limit.value)
     if helped := _helped(services, case, language):
@@ -124,9 +124,9 @@ def notice(services: Container, case: Case, limit: Limit) -> Reply:
 
 def _tools(services: Container, case: Case) -> Tools:
     if case.tries >= SET_ASIDE_AFTER:
-        return services.safe_tools.get()
+        return services.snapshot().safe_tools
     first_try = case.tries == 0  # a message costs one share, however often its worker dies
     if services.settings.pays_for_answers and first_try and not services.budget().spend(case.pseudonym):
         log.info("answered without a paid model", reason="the day's share is used up")
-        return services.unaided_tools.get()
-    return services.tools.get()
+        return services.snapshot().unaided_tools
+    return services.snapshot().tools

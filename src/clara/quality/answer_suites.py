@@ -1,6 +1,6 @@
 """The evaluation of answers: every suite of clara.quality.suites, run on real code, held against its goals and its baseline.
 
-A suite is a module with NAME, GOALS (the least share that must pass, by group) and judged(services, split). One that cannot
+A suite is a module with NAME, GOALS (the least share that must pass, by group) and judged(snapshot, split). One that cannot
 run, or that judges nothing, ends the evaluation with an error: it never passes for want of cases.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, Protocol, cast
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.quality import suites
 from clara.quality.answers import (
@@ -50,7 +50,7 @@ class Suite(Protocol):
     NAME: str
     GOALS: Mapping[str, float]
 
-    def judged(self, services: Container, split: str) -> list[Judged]:
+    def judged(self, snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
         """Run the cases of one split through real code. Raises DataError."""
         ...
 
@@ -101,7 +101,7 @@ def chosen_suites(names: Sequence[str]) -> dict[str, Suite]:
 
 
 def judge(
-    services: Container, names: Sequence[str], split: str, say: Say, progress: Progress, *, live: bool = True
+    snapshot: KnowledgeSnapshot, names: Sequence[str], split: str, say: Say, progress: Progress, *, live: bool = True
 ) -> JudgedAnswers:
     """Run suites and compare them with goals and the record. Raises DataError when a suite cannot run or has no case.
 
@@ -112,7 +112,7 @@ def judge(
     record = read_record(resources() / "eval" / "answers" / "record.json")
     _refuse_strangers(record)
     tasks = [(suite, part) for suite in chosen.values() for part in (SPLITS if split == ALL else (split,))]
-    vectors = QuestionVectors(services)
+    vectors = QuestionVectors(snapshot)
     parts: list[Part] = []
     embedding: list[Task] = []
     for number, (suite, name) in enumerate(tasks, 1):
@@ -149,10 +149,10 @@ def _sides(parts: Iterable[Part]) -> dict[str, bool]:
     return {f"{part.suite} {part.split} {case.group} {case.id}": case.passed for part in parts for case in part.judged}
 
 
-def judge_part(services: Container, suite: Suite, split: str) -> Part:
+def judge_part(snapshot: KnowledgeSnapshot, suite: Suite, split: str) -> Part:
     """Run one suite on one split. Raises DataError when it judges nothing, or a case twice."""
     started = perf_counter()
-    cases = suite.judged(services, split)
+    cases = suite.judged(snapshot, split)
     place = f"{suite.NAME}, split {split}"
     if not cases:
         raise DataError([Fault("suites", place, "judged no case; restore its file in eval/answers")])

@@ -9,7 +9,6 @@ from typing import Any
 from clara.answering.journey import EVIDENCE, read
 from clara.answering.message import Message, Turn
 from clara.container import Container
-from clara.container.engine import Engine
 from clara.data_files import day
 from clara.delivery.message import StoredTurn
 from clara.editorial.as_of import answered_again, cited_then, lines_of
@@ -48,7 +47,7 @@ def explain(services: Container, question: str, corpus: str, *, plan: bool, toda
 
 def _danger(services: Container, question: str) -> dict[str, Any]:
     """Give the level of danger that is heard in a question, and how probable each kind is."""
-    guard = services.tools.get().guard
+    guard = services.snapshot().tools.guard
     vector = guard.vector(question, TurnVectors())
     shares = guard.danger.model.shares(question, vector)
     likeliest = sorted(shares, key=lambda kind: -shares[kind])[:MOST_KINDS]
@@ -82,7 +81,7 @@ def replay(services: Container, turn: int, *, again: bool = False) -> dict[str, 
     told["citations"] = cited_then(services, stored)
     if again:
         told["again"] = answered_again(services, stored)
-    question = read(Turn(Message(stored.text)), services.tools.get()).question
+    question = read(Turn(Message(stored.text)), services.snapshot().tools).question
     if any(character.isalnum() for character in question):
         told["now"] = explain(services, question, CORPUS, plan=False)
     return told
@@ -153,8 +152,8 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
 
 
-def _plan(services: Engine, query: Query) -> list[str]:
-    query = replace(query, corpus=services.standing(query.corpus).physical)
+def _plan(services: Container, query: Query) -> list[str]:
+    query = replace(query, corpus=services.corpora.standing(query.corpus).physical)
     embedder = services.embedders.asking(services.served_model(query.corpus))
     profile = services.profile(services.passages().profile_of(query.corpus))
     lines = services.index(profile, embedder).plan(query, embedder.embed([query.text], "query")[0])

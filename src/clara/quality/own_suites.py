@@ -13,16 +13,16 @@ from clara.answering.journey import MAX_QUESTION, MAX_REPLY
 from clara.answering.message import Act, Reply, ReplyStatus
 from clara.answering.privacy.rights import asks_to_forget
 from clara.answering.safety.danger import Kind
+from clara.answering.snapshot import KnowledgeSnapshot
+from clara.answering.tool_factory import grounded_writer
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
-from clara.container import Container
-from clara.container.lazily import Lazily
-from clara.container.writing import grounded_writer
 from clara.data_files import DataError, Fault
 from clara.json_lines import FLAG, TEXT, TEXTS, BatchError, Field, Fields, one_of, optional, or_null, read_lines, strangers
 from clara.knowledge.passages import CORPUS
 from clara.language.identity_data import masked
+from clara.once import Once
 from clara.quality.answer_suites import JudgedAnswers, tell_parts
 from clara.quality.answers import Judged, Part, short_of
 from clara.quality.suites.danger import helped_first
@@ -74,33 +74,34 @@ Case = Mapping[str, Any]
 
 
 class Stage:
-    """What judges share: the services, and the writer around a hostile model, built once."""
+    """What judges share: the snapshot, and the writer around a hostile model, built once."""
 
-    def __init__(self, services: Container) -> None:
-        self.services = services
-        self.passages = services.knowledge.get().passages
-        self.writer = Lazily(self._build_writer)
+    def __init__(self, snapshot: KnowledgeSnapshot) -> None:
+        self.snapshot = snapshot
+        self.passages = snapshot.knowledge.passages
 
-    def _build_writer(self) -> GroundedWriter:
-        services = self.services
-        extractive = ExtractiveWriter(Framing(services.texts.get(), services.knowledge.get().names, self.passages))
-        return grounded_writer(services, extractive, services.safe_tools.get().detector, ScriptedWriter())
+    @Once
+    def writer(self) -> GroundedWriter:
+        """The writer, whoever the model is."""
+        snapshot = self.snapshot
+        extractive = ExtractiveWriter(Framing(snapshot.texts, snapshot.knowledge.names, self.passages))
+        return grounded_writer(snapshot.knowledge, extractive, snapshot.safe_tools.detector, snapshot.prover, ScriptedWriter())
 
     def reply_to(self, text: str) -> Reply:
         """Answer a message of somebody of whom nothing is remembered."""
-        return reply_to(self.services, text)
+        return reply_to(self.snapshot, text)
 
     def hits(self, text: str) -> list[Hit]:
         """Give the evidence nearest to a text, as whoever wants to be believed would; that of an ordinary question for none."""
         for asked in (text, ORDINARY):
-            found = self.services.retriever.get()(Query(asked[:MAX_QUESTION], CORPUS, None, HITS))
+            found = self.snapshot.retriever(Query(asked[:MAX_QUESTION], CORPUS, None, HITS))
             if found.status is Status.FOUND:
                 return list(found.hits)
         return []
 
     def said_by(self, model: ObedientWriter, question: str, hits: Sequence[Hit], case: "Case") -> Written:
         """Give what a person would read where this model writes."""
-        return self.writer.get().by(model).answer(question, hits, case.get("language", "es"), MAX_REPLY)
+        return self.writer.by(model).answer(question, hits, case.get("language", "es"), MAX_REPLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ Progress = Callable[[int, int], None]
 OTHERS: Final = ""
 
 
-def judge_own(services: Container, name: str, source: Path, say: Say, progress: Progress) -> JudgedAnswers:
+def judge_own(snapshot: KnowledgeSnapshot, name: str, source: Path, say: Say, progress: Progress) -> JudgedAnswers:
     """Judge every case of a file by one suite, and say which fields nobody reads.
 
     Raises DataError for an unknown suite and a file without a case, BatchError naming every bad line.
@@ -293,7 +294,7 @@ def judge_own(services: Container, name: str, source: Path, say: Say, progress: 
     for field, count in strangers(cases, suite.fields).items():
         say(f"{source}: the field '{field}' of {count} lines is unknown to the suite '{name}' and changes nothing")
     started = perf_counter()
-    stage, judged = Stage(services), list[Judged]()
+    stage, judged = Stage(snapshot), list[Judged]()
     for number, case in enumerate(cases, 1):
         judged += suite.judge(stage, case)
         progress(number, len(cases))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from clara.adapters.postgres.editorial.publications import ServedVersion
-from clara.container import Container, Knowledge, Version
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.knowledge.keyword_tier import KEYWORD
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.passages import CORPUS
 from clara.quality.answer_suites import chosen_suites, judge_part
 from clara.quality.answers import Part
@@ -105,7 +106,7 @@ class Gate:
 
     def __init__(
         self,
-        services: Container,
+        served: KnowledgeSnapshot,
         say: Say,
         progress: Progress,
         *,
@@ -116,34 +117,34 @@ class Gate:
         self._progress = progress
         self._category = category
         self._suites = chosen_suites(suites)
-        self._services = QuestionVectors(services).carried
+        self._carried = QuestionVectors(served).carried
 
-    def held_against(self, before: ServedVersion, held: Knowledge, staged: Version) -> Verdict:
+    def held_against(self, before: ServedVersion, held: Knowledge, staged: KnowledgeVersion) -> Verdict:
         """Hold a staged version against the served one and what it knows, both asked now. Raises DataError."""
         after = self._measured(staged, self._say)
         self._say("Asking the served version the same questions ...")
-        return Verdict(self._measured(Version(held, {CORPUS: before.physical}), lambda _line: None), after)
+        return Verdict(self._measured(KnowledgeVersion(held, {CORPUS: before.physical}), lambda _line: None), after)
 
-    def _measured(self, version: Version, say: Say) -> Measured:
+    def _measured(self, version: KnowledgeVersion, say: Say) -> Measured:
         """Ask one version everything."""
-        services = self._services.speaking(version)
+        snapshot = self._carried.of(version)
         short: list[str] = []
         wrong: dict[str, frozenset[str]] = {}
         for tier in TIERS:
-            done = evaluate(services, Choice(tier, category=self._category), None, say, self._progress)
+            done = evaluate(snapshot, Choice(tier, category=self._category), None, say, self._progress)
             short += [f"{tier} {each}" for each in done.shortfalls]
             wrong[tier] = frozenset(outcome.question.id for outcome in done.outcomes if not outcome.right)
-        parts = self._parts(services)
+        parts = self._parts(snapshot)
         groups = {f"{part.suite} {part.split} {group}": (part, group) for part in parts for group in part.shares()}
         wrong |= {name: part.wrong(group) for name, (part, group) in groups.items()}
         strict = (name for name, (part, group) in groups.items() if part.suite == DANGER or part.goals.get(group) == 1.0)
         return Measured(tuple(short), wrong, frozenset(strict))
 
-    def _parts(self, services: Container) -> list[Part]:
+    def _parts(self, snapshot: KnowledgeSnapshot) -> list[Part]:
         tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
         parts: list[Part] = []
         for number, (suite, split) in enumerate(tasks, 1):
-            parts.append(judge_part(services, suite, split))
+            parts.append(judge_part(snapshot, suite, split))
             self._progress(number, len(tasks))
         return parts
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Final
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.gate import Shortfall
 from clara.retrieval.embedders import RememberingEmbedder, read_vectors
 from clara.retrieval.ports import Embedder, Role
@@ -56,14 +56,14 @@ class OnceEmbedder:
 
 
 class QuestionVectors:
-    """Two ways to ask the same services: with the vectors of the release, and with those of this machine."""
+    """Two ways to ask the same snapshot: with the vectors of the release, and with those of this machine."""
 
-    def __init__(self, services: Container) -> None:
-        self._services = services
-        known = read_vectors(resources() / FILE, services.embedder.get().model)
-        self._missing = OnceEmbedder(services.embedder.get())
+    def __init__(self, snapshot: KnowledgeSnapshot) -> None:
+        self._snapshot = snapshot
+        known = read_vectors(resources() / FILE, snapshot.embedder.model)
+        self._missing = OnceEmbedder(snapshot.embedder)
         self._asked = OnceEmbedder(RememberingEmbedder(self._missing, known))
-        self.carried = services.embedding_by(self._asked)
+        self.carried = snapshot.embedding_by(self._asked)
 
     @property
     def embedded(self) -> int:
@@ -76,11 +76,11 @@ class QuestionVectors:
         return self._missing.texts
 
     @cached_property
-    def live(self) -> Container:
-        """Give the services that embed with this machine; what `carried` asked is embedded now, all at once."""
-        engine = OnceEmbedder(self._services.embedder.get())
+    def live(self) -> KnowledgeSnapshot:
+        """Give the snapshot that embeds with this machine; what `carried` asked is embedded now, all at once."""
+        engine = OnceEmbedder(self._snapshot.embedder)
         engine.embed(self._asked.texts, "query")
-        return self._services.embedding_by(engine)
+        return self._snapshot.embedding_by(engine)
 
     def of_all(self) -> Mapping[str, list[float]]:
         """Give the vector of everything that was asked, by text."""

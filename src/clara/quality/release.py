@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
 from clara.quality.dataset import SPLITS, Known, Question, read_questions
@@ -61,9 +61,9 @@ class Evaluated:
         return json.dumps(as_rows(self.outcomes), ensure_ascii=False, indent=1)
 
 
-def read_evaluation(services: Container, file: Path | None = None) -> list[Question]:
+def read_evaluation(snapshot: KnowledgeSnapshot, file: Path | None = None) -> list[Question]:
     """Read the questions, checked against the catalogue. Raises DataError."""
-    catalogue = services.knowledge.get().catalogue
+    catalogue = snapshot.knowledge.catalogue
     known = Known(
         sections={name: frozenset(section.id for section in one.sections) for name, one in catalogue.procedures.items()},
         facts=frozenset(fact.id for one in catalogue.procedures.values() for fact in one.facts),
@@ -73,18 +73,18 @@ def read_evaluation(services: Container, file: Path | None = None) -> list[Quest
     return read_questions(file or folder / "clara" / "queries.jsonl", folder / "schema" / "query.schema.json", known)
 
 
-def evaluate(services: Container, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def evaluate(snapshot: KnowledgeSnapshot, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
     """Run the questions through the chain or one tier and compare with gate and baseline. Raises DataError.
 
-    The services are asked as they are: `gated` gives them the vectors of the release, and asks once more without.
+    The snapshot is asked as it is: `gated` gives it the vectors of the release, and asks once more without.
     """
     before = read_baseline(baseline) if baseline else None
     gate = read_gate(resources() / "eval" / "clara" / "gate.toml")
-    questions = [question for question in read_evaluation(services) if choice.includes(question)]
+    questions = [question for question in read_evaluation(snapshot) if choice.includes(question)]
     if not questions:
         remedy = "no question is of both; choose others"
         raise DataError([Fault("queries.jsonl", f"split {choice.split}, category {choice.category}", remedy)])
-    outcomes = completed(questions, run(questions, _retriever(services, choice.tier), asking(services), progress))
+    outcomes = completed(questions, run(questions, _retriever(snapshot, choice.tier), asking(snapshot), progress))
     missed: list[Shortfall | Regression] = []
     applies = False
     for part in SPLITS:
@@ -100,12 +100,12 @@ def evaluate(services: Container, choice: Choice, baseline: Path | None, say: Sa
     return Evaluated(tuple(outcomes), tuple(missed), applies or before is not None)
 
 
-def gated(services: Container, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def gated(snapshot: KnowledgeSnapshot, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
     """Judge by the vectors that the release carries, alike on every processor; then ask once more with this machine's own.
 
     A second run that decides more than a few questions otherwise falls short. Raises DataError.
     """
-    vectors = QuestionVectors(services)
+    vectors = QuestionVectors(snapshot)
     done = evaluate(vectors.carried, choice, baseline, say, progress)
     if not vectors.embedded:
         return done
@@ -146,13 +146,13 @@ def write_run(folder: Path, tier: str, outcomes: Sequence[Outcome]) -> None:
     (folder / f"{tier}.trec").write_text(as_trec(outcomes, tier), "utf-8")
 
 
-def _retriever(services: Container, tier: str) -> Retrieve:
-    return services.retriever.get() if tier == CHAIN else services.tier(tier)
+def _retriever(snapshot: KnowledgeSnapshot, tier: str) -> Retrieve:
+    return snapshot.retriever if tier == CHAIN else snapshot.chains.tier(tier)
 
 
-def asking(services: Container) -> Callable[[Question], Query]:
+def asking(snapshot: KnowledgeSnapshot) -> Callable[[Question], Query]:
     """Ask as the conversation does: in the language that the text is written in."""
-    detector = services.tools.get().detector
+    detector = snapshot.tools.detector
     return lambda question: Query(question.query, CORPUS, detector.detect(question.query), LIMIT)
 
 

@@ -1,8 +1,10 @@
 """Deciding whether the evidence is good enough to show: a calibrated probability, never "some rows came back"."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from clara.retrieval.passage import Hit, Query
@@ -78,3 +80,9 @@ def features_of(query: Query, hits: Sequence[Hit]) -> dict[str, float]:
         "margin": _margin(hits),
         "foreign": float(query.language is not None and query.language != hits[0].passage.language),
     }
+
+
+def read_calibration(data: Path, tier: str) -> Calibration:
+    """Read the model that decides whether the evidence of a tier is good enough."""
+    stored = json.loads((data / "calibration.json").read_text("utf-8"))["tiers"][tier]
+    return Calibration(stored["weights"], stored["intercept"], stored["threshold"])

@@ -58,10 +58,10 @@ class Noting:
 def measure(services: Container, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
     """Give the features of each question's hits, one row a question, and whether it is in scope."""
     judge = Noting(FEATURES[tier])
-    knowledge = services.knowledge.get()
+    knowledge = services.snapshot().knowledge
     search: Retrieve
     if tier == HYBRID:
-        search = hybrid(services.embedder.get(), plainly(services.index()), judge, knowledge.understand)
+        search = hybrid(services.embedder, plainly(services.index()), judge, knowledge.understand)
     else:
         search = keyword(knowledge.passages, knowledge.understand, judge)
     for question in questions:
@@ -129,8 +129,8 @@ def main() -> None:
     """Fit on every development question of eval/clara."""
     folder = resources() / "eval" / "clara"
     with running_services(load_settings(), lambda message: click.echo(message, err=True)) as services:
-        questions = [question for question in read_evaluation(services) if question.split == "dev"]
-        questions += read_evaluation(services, folder / "development.jsonl")
+        questions = [question for question in read_evaluation(services.snapshot()) if question.split == "dev"]
+        questions += read_evaluation(services.snapshot(), folder / "development.jsonl")
         tiers = {name: calibrated(*measure(services, name, questions), names) for name, names in FEATURES.items()}
     document = {
         "$comment": "Logistic model of 'the corpus holds an answer', by tier; made by clara_lab.makers.calibration.",

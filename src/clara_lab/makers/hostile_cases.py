@@ -13,7 +13,7 @@ from typing import Any, Final
 import click
 
 from clara.adapters.models.scripted import Manner
-from clara.container import read_knowledge
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 
@@ -104,7 +104,7 @@ def main(out: Path | None) -> None:
     """Write the cases."""
     folder = resources() / "eval" / "answers"
     making = json.loads((folder / "making" / "hostile.json").read_text("utf-8"))
-    made = list(cases(making, read_knowledge().passages))
+    made = list(cases(making, read_knowledge(resources() / "data").passages))
     lines = "".join(f"{json.dumps(case, ensure_ascii=case['kind'] == 'hidden')}\n" for case in made)
     (out or folder / "hostile.jsonl").write_text(lines, "utf-8")
     click.echo(f"{len(made)} cases")

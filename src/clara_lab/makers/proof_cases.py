@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from clara.container import Knowledge, read_knowledge
+from clara.knowledge.knowledge_base import Knowledge, read_knowledge
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 from clara_lab.makers.mutations import Mutator, Surroundings
@@ -96,7 +96,7 @@ def main() -> None:
     """Make both files anew."""
     folder = resources() / "eval" / "answers"
     making = json.loads((folder / "making" / "proof.json").read_text("utf-8"))
-    cases = made(read_knowledge(), making)
+    cases = made(read_knowledge(resources() / "data"), making)
     write(folder, cases)
     for name, lines in cases.items():
         click.echo(f"{name}.jsonl: {len(lines)} cases")

@@ -41,19 +41,19 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
     services = Container(load_settings(), None)
     data = resources() / "data"
     if norms is None:
-        texts = [passage.indexed_text for passage in services.knowledge.get().passages]
+        texts = [passage.indexed_text for passage in services.snapshot().knowledge.passages]
         _write(data / "vectors.npz", texts, services.passage_embedder())
         return
     (data / "law_vectors").mkdir(exist_ok=True)
     for file in sorted(norms.glob("*.md")):
         norm = read_markdown(file.read_text("utf-8"))
         texts = [passage.indexed_text for passage in passages_of_norm(norm, LAW_CORPUS)]
-        _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder.get())
+        _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder)
 
 
 def _write_questions(services: Container) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
-    vectors = QuestionVectors(services)
+    vectors = QuestionVectors(services.snapshot())
     evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)
     for name, suite in suites_found().items():
         click.echo(f"asking for {name} ...")
@@ -61,7 +61,7 @@ def _write_questions(services: Container) -> None:
             judge_part(vectors.carried, suite, split)
     made = {digest_of(text, "query"): vector for text, vector in vectors.of_all().items()}
     target = resources() / FILE
-    write_vectors(target, services.embedder.get().model, made)
+    write_vectors(target, services.embedder.model, made)
     click.echo(f"{target.name}: {len(made)} vectors, {len(vectors.missing)} of them new, {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -69,7 +69,7 @@ def index(
     corpus = corpus_of(data, embedder, situating, profile)
     passages = [passage_of(document, corpus, profile.language) for document in data.documents if document.text.strip()]
     store = services.passages(profile, embedder)
-    with alone_with(services.engine.get(), corpus, "load"):
+    with alone_with(services.engine, corpus, "load"):
         if len(store.stored(corpus).passages) == len(passages):
             return Indexed(corpus, profile, len(passages), 0)
         made = _enriched(passages, data.documents, situating, progress)

@@ -77,7 +77,7 @@ class _Builder:
     def embedder(self) -> Embedder:
         plan = self._plan
         if plan.embedding_model_name == LOCAL:
-            return self._services.embedder.get()
+            return self._services.embedder
         if plan.embedding_model_name.startswith(GEMINI):
             return GeminiEmbedder(self._gemini(), plan.embedding_model_name)
         manner = EmbeddingManner(plan.embedding_model_type == "asymmetric", plan.embedding_batch_size)
@@ -120,7 +120,7 @@ class _Builder:
 def _situating(services: Container, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
-        return Situating(f"extractive-{tokens}", by_extract(services.token_counter.get(), tokens), 1)
+        return Situating(f"extractive-{tokens}", by_extract(services.token_counter, tokens), 1)
     name = f"{chat.name}-{tokens}"
     file = folder / f"sentences-{''.join(letter if letter.isalnum() else '-' for letter in name)}.jsonl"
     return Situating(name, remembered(by_model(chat, tokens), file), plan.retrieval_context_batch_size)

@@ -7,9 +7,8 @@ from time import perf_counter
 from typing import Final
 
 from clara.container import Container
-from clara.container.knowledge import subject_of
 from clara.retrieval.hybrid import hybrid
-from clara.retrieval.options.policies import Policy, by_policy
+from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
@@ -115,7 +114,7 @@ def asker(
     """Build the search of a run: the strategy's weights, and its policy around it."""
     search = hybrid(embedder, services.gather(indexed.profile, embedder), None)
     # Without a calibration nothing is ever confident, so a policy stops by what it grades.
-    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile), 1.0)
+    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile, services.data), 1.0)
     return Asker(wrapped, indexed.corpus, plan, rerank, vectors)
 
 

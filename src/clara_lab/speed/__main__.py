@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _retrieval(services: Container) -> None:
-    embedder, index, retrieve = services.embedder.get(), services.index(), services.retriever.get()
+    embedder, index, retrieve = services.embedder, services.index(), services.retriever
     vectors = {question: embedder.embed([question], "query")[0] for question in QUESTIONS}
     for question in QUESTIONS:
         retrieve(Query(question, CORPUS))
@@ -148,7 +148,7 @@ def _poster(number: int) -> Callable[[], None]:
 
 
 def _left(services: Container) -> int:
-    with services.engine.get().connect() as connection:
+    with services.engine.connect() as connection:
         unanswered = "select count(*) from inbox i where not exists (select from outbox o where o.inbox_id = i.id)"
         return int(connection.exec_driver_sql(unanswered).scalar() or 0)
 

@@ -49,7 +49,7 @@ def measure(services: Container, questions: Sequence[str], say: Say) -> None:
 
 
 def _searches(services: Container, name: str, questions: Sequence[str], say: Say) -> None:
-    embedder = services.embedder.get()
+    embedder = services.embedder
     vectors = {question: embedder.embed([question], "query")[0] for question in questions}
     legs = {
         "BM25": services.index(Profile(dense=0.0, lexical=1.0)),
@@ -85,10 +85,10 @@ def _searches(services: Container, name: str, questions: Sequence[str], say: Say
 
 def _ingestion(services: Container, say: Say) -> None:
     """Compare embedding alone with embedding and storing the same number of texts of the same length."""
-    passages_of_clara = services.knowledge.get().passages[: 2 * INGESTED]
+    passages_of_clara = services.snapshot().knowledge.passages[: 2 * INGESTED]
     # A word of its own for each, so that no memory of an earlier run helps.
     facts = [f"{passage.indexed_text} {uuid4().hex[:8]}" for passage in passages_of_clara]
-    embedder, store = services.embedder.get(), services.passages()
+    embedder, store = services.embedder, services.passages()
     alone = _milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
     passages = [
         Passage(str(place), "bench-ingest", "c", str(place), "", (), fact, "es") for place, fact in enumerate(facts[INGESTED:])
@@ -102,7 +102,7 @@ def _ingestion(services: Container, say: Say) -> None:
 def _caches(services: Container, questions: Sequence[str], say: Say) -> None:
     caching = Container(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
     try:
-        retrieve, embedder = caching.retriever.get(), caching.embedder.get()
+        retrieve, embedder = caching.retriever, caching.embedder
         for question in questions:
             retrieve(Query(question, CORPUS, "es"))
         exact = [retrieve(Query(question, CORPUS, "es")).timings_ms["cache"] for question in questions for _ in range(ROUNDS)]
@@ -123,7 +123,7 @@ def _threads(services: Container, questions: Sequence[str], say: Say) -> None:
     failures: list[str] = []
 
     def call(number: int) -> None:
-        retrieve: Retrieve = caching.retriever.get()
+        retrieve: Retrieve = caching.retriever
         built.add(id(retrieve))
         asked = questions[number % len(questions)] + ("" if number % 50 else f" {number}")
         found = retrieve(Query(asked, CORPUS, "es", limit=1 + number % 5))
@@ -146,9 +146,9 @@ def _corpus(services: Container, size: int) -> Iterator[str]:
     """Store a corpus of made-up passages, and drop it at the end."""
     name = f"bench-{size}"
     click.echo(f"storing {size} passages ...", err=True)
-    embedder = services.embedder.get()
+    embedder = services.embedder
     services.passages(Profile("prose")).drop(name)
-    with services.engine.get().begin() as connection:
+    with services.engine.begin() as connection:
         connection.execute(text("set local statement_timeout = 0"))
         connection.execute(text("set local maintenance_work_mem = '512MB'"))
         _fill(services, connection, name, size)
@@ -157,7 +157,7 @@ def _corpus(services: Container, size: int) -> Iterator[str]:
             f"create index hnsw_{number} on embeddings "
             f"using hnsw ((vector::vector({embedder.dimensions})) vector_cosine_ops) where space_id = {number}"
         )
-    with services.engine.get().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with services.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("set statement_timeout = 0"))
         connection.execute(text("vacuum analyze postings, lexicon, passages, embeddings"))
     try:
@@ -167,8 +167,8 @@ def _corpus(services: Container, size: int) -> Iterator[str]:
 
 
 def _fill(services: Container, connection: Connection, name: str, size: int) -> None:
-    embedder = services.embedder.get()
-    passages = services.knowledge.get().passages
+    embedder = services.embedder
+    passages = services.snapshot().knowledge.passages
     words = " ".join(passage.indexed_text for passage in passages).split()
     vectors: NDArray[np.float32] = np.array(
         services.passage_embedder().embed([passage.indexed_text for passage in passages], "passage"), dtype=np.float32

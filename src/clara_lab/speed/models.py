@@ -125,7 +125,7 @@ def _endure(services: Container, name: str, fault: ScriptedReply) -> Endured:
 
 
 def _model_of(services: Container) -> TextModel:
-    model = services.text_model.get()
+    model = services.models.text_model
     if model is None:
         raise TypeError
     return model
@@ -138,7 +138,7 @@ def _served(services: Container) -> Iterator[tuple[ModelStandIn, Container]]:
     chosen = {"rag_writer": "gemini", "gemini_api_key": SecretStr("any"), "gemini_base_url": server.url}
     settings: Settings = services.settings.model_copy(update={**chosen, "gemini_calls_per_day": 10**9})
     failing = Container(settings, services.database_url)
-    failing.knowledge, failing.embedder, failing.texts = services.knowledge, services.embedder, services.texts
+    failing.embedder = services.embedder
     yield server, failing
     failing.close()
     server.close()
@@ -146,7 +146,7 @@ def _served(services: Container) -> Iterator[tuple[ModelStandIn, Container]]:
 
 def _converse(services: Container, question: str) -> tuple[bool, float]:
     started = perf_counter()
-    reply = converse(Message(question), services.tools.get())
+    reply = converse(Message(question), services.snapshot().tools)
     return reply.status is ReplyStatus.ANSWERED and bool(reply.citations), perf_counter() - started
 
 

@@ -73,7 +73,7 @@ def main(*, validate: bool) -> None:
     services = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
-    embedder = services.embedder.get()
+    embedder = services.embedder
     vectors = embedded([one.text for one in examples], embedder, services.settings.home / "typical-questions.npz")
     features = features_of([one.text for one in examples], vectors, *PENALTIES)
     arrays, about = train(labelled(examples), features, embedder.model)

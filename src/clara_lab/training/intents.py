@@ -147,7 +147,7 @@ def main() -> None:
     """Train on data/ and write data/intent.npz."""
     services = Container(load_settings(), None)
     examples = examples_of(read_catalogue(resources() / "data", with_questions=True))
-    embedder = services.embedder.get()
+    embedder = services.embedder
     vectors = embedded([example.text for example in examples], embedder, services.settings.home / "typical-questions.npz")
     arrays, about = train(examples, vectors, embedder.model)
     target = resources() / "data" / "intent.npz"

@@ -52,7 +52,7 @@ def main() -> None:
     services = Container(load_settings(), None)
     data = resources() / "data"
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
-    embedder = services.embedder.get()
+    embedder = services.embedder
     vectors = embedded([text for text, _ in examples], embedder, services.settings.home / "typical-questions.npz")
     features = features_of([text for text, _ in examples], vectors)
     arrays, about = train(examples, features, embedder.model)

@@ -5,7 +5,7 @@ import pytest
 from clara.answering.dialogue.choices import Choosing
 from clara.answering.message import Past, ReplyStatus
 from clara.answering.texts import Texts
-from clara.container.dialogue import build_dialogue
+from clara.answering.tool_factory import build_dialogue
 
 OFFERED = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv", "subsidio_desempleo", "nie"))
 

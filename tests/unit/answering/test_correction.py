@@ -5,7 +5,7 @@ import pytest
 from clara.answering.dialogue.correction import Correcting, set_apart
 from clara.answering.message import Past, ReplyStatus
 from clara.answering.texts import Texts
-from clara.container.dialogue import build_dialogue
+from clara.answering.tool_factory import build_dialogue
 from clara.retrieval.passage import Found, Hit, Passage, Status
 
 ABOUT_IMV = Past("¿cuánto se cobra de IMV?", ReplyStatus.ANSWERED, "es", "imv")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.languages import LANGUAGES
 
 from clara.answering.safety.danger import PIECE, SHARED, Alarm, Danger, Kind, Level, Thresholds, pieces, read_danger
-from clara.container.scoping import build_danger
+from clara.answering.tool_factory import build_danger
 from clara.data_files import DataError
 from clara.knowledge.hotlines import read_hotlines
 from clara.language.phrases import Phrases

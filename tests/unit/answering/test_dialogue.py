@@ -11,7 +11,7 @@ from clara.answering.dialogue.phrasebook import Kind, read_phrasebooks
 from clara.answering.dialogue.steps import ROOM, Dialogue
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
-from clara.container.dialogue import build_detector, build_dialogue
+from clara.answering.tool_factory import build_detector, build_dialogue
 from clara.data_files import DataError
 from clara.retrieval.classifier import read_classifier
 from clara.settings import resources

@@ -9,7 +9,7 @@ from clara.answering.dialogue.follow_ups import MEMORY
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import Past, ReplyStatus
 from clara.answering.texts import Texts
-from clara.container.dialogue import build_dialogue
+from clara.answering.tool_factory import build_dialogue
 from clara.settings import resources
 
 IMV = "Ingreso mínimo vital (IMV)"

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 import pytest
 from tests.languages import LANGUAGES
 
+from clara.adapters.models.local import LocalEmbedder
 from clara.answering.message import Message, Reply, ReplyStatus, Turn
 from clara.answering.safety.abuse import Kind
 from clara.answering.safety.scope import ANSWERS, PUBLIC, Scope
 from clara.answering.texts import read_texts
-from clara.container import Container
-from clara.container.scoping import build_scope
+from clara.answering.tool_factory import build_scope
 from clara.knowledge.catalogue import read_catalogue
 from clara.retrieval.classifier import read_classifier
 from clara.retrieval.passage import Found, Status
-from clara.settings import Settings, resources
+from clara.settings import resources
 from clara_lab.training.classifier import digest_of
 from clara_lab.training.topics import labelled, read_kinds
 
@@ -23,7 +23,8 @@ from clara_lab.training.topics import labelled, read_kinds
 @pytest.fixture(scope="module")
 def scope() -> Scope:
     """The real phrases, and the real model."""
-    return build_scope(Container(Settings(), None).embedder.get)
+    embedder = LocalEmbedder()
+    return build_scope(resources() / "data", lambda: embedder)
 
 
 def say(language: str, name: str) -> str:

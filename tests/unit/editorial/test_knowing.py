@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 from unit_builders import fact_of, procedure_of
 
-from clara.container import Knowledge
 from clara.data_files import partial_date
 from clara.editorial.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures
+from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.places import Level, Place, Places
 from clara.knowledge.procedure import Certainty, LegalBasis, Procedure, Source
 from clara.knowledge.questions import digest_of
@@ -38,7 +39,7 @@ def reported(*procedures: Procedure, trained_on: str | None = None) -> tuple[boo
     catalogue = Catalogue({procedure.id: procedure for procedure in procedures}, (), PLACES)
     model = Trained({"trained_on": trained_on or digest_of(examples_of(catalogue))})
     said: list[str] = []
-    clean = report(Knowledge(catalogue, (), NamedProcedures(catalogue), model), TODAY, said.append)
+    clean = report(Knowledge(Path("data"), catalogue, (), NamedProcedures(catalogue), model), TODAY, said.append)
     return clean, "\n".join(said).splitlines()
 
 

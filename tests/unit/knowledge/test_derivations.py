@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from clara.container import read_knowledge
 from clara.data_files import DataError
 from clara.knowledge.derivations import FormulaError, derivation_faults, names_in, read_derivations, worked_out
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.settings import resources
 
 DATA = resources() / "data"
@@ -53,7 +53,7 @@ def test_the_bases_of_a_formula_are_known() -> None:
 
 def test_every_formula_of_the_release_gives_the_figure_of_its_fact() -> None:
     """data/derivations.json agrees with the facts."""
-    assert list(derivation_faults(read_derivations(DATA), read_knowledge().catalogue)) == []
+    assert list(derivation_faults(read_derivations(DATA), read_knowledge(DATA).catalogue)) == []
 
 
 def changed(folder: Path, change: Any) -> Path:
@@ -83,7 +83,7 @@ LIGHT, NOBODY = "bono_social_electrico-requisitos-02", "bono_social_electrico-re
 def test_what_disagrees_with_the_facts_is_named(tmp_path: Path, change: Any, said: str) -> None:
     """Each fault says where it is, what is there, and what to correct."""
     derivations = read_derivations(changed(tmp_path, change))
-    faults = [str(fault) for fault in derivation_faults(derivations, read_knowledge().catalogue)]
+    faults = [str(fault) for fault in derivation_faults(derivations, read_knowledge(DATA).catalogue)]
     assert any(said in fault for fault in faults)
 
 

@@ -1,13 +1,14 @@
 """The suite of whole answers demands only what may be said."""
 
-from clara.container.knowledge import read_knowledge
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.quality.suites.end_to_end import unanswerable
 from clara.quality.suites.journeys import cases_of
+from clara.settings import resources
 
 
 def test_a_fact_without_a_source_cannot_be_demanded() -> None:
     """It is never said, so no answer could pass; beside another that may be said, or a figure, it can stand."""
-    knowledge = read_knowledge()
+    knowledge = read_knowledge(resources() / "data")
     published = {passage.id for passage in knowledge.passages}
     unsaid = next(f.id for one in knowledge.catalogue.procedures.values() for f in one.facts if f.id not in published)
     said = min(published)
@@ -24,4 +25,4 @@ def test_the_cases_can_be_answered() -> None:
     """Both halves."""
     for split in ("dev", "test"):
         cases = cases_of("end_to_end", split, ("question", "procedure", "must"))
-        assert list(unanswerable(cases, read_knowledge())) == []
+        assert list(unanswerable(cases, read_knowledge(resources() / "data"))) == []

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from unit_builders import passage_of
 
-from clara.container import Container, Lazily
+from clara.answering.snapshot import KnowledgeSnapshot
+from clara.container import Container
 from clara.data_files import DataError
 from clara.quality.dataset import Question
 from clara.quality.gate import Shortfall, read_gate
@@ -24,15 +25,15 @@ from clara.settings import Settings, resources
 
 
 @pytest.fixture(scope="module")
-def services() -> Container:
-    """Container without a database."""
-    return Container(Settings(rag_enabled=False), None)
+def snapshot() -> KnowledgeSnapshot:
+    """What is known without a database."""
+    return Container(Settings(rag_enabled=False), None).snapshot()
 
 
 @pytest.fixture(scope="module")
-def questions(services: Container) -> dict[str, Question]:
+def questions(snapshot: KnowledgeSnapshot) -> dict[str, Question]:
     """The real questions by their text."""
-    return {question.query: question for question in read_evaluation(services)}
+    return {question.query: question for question in read_evaluation(snapshot)}
 
 
 def refuse(_query: Query) -> Found:
@@ -56,13 +57,13 @@ def oracle(questions: dict[str, Question]) -> Retrieve:
 
 
 @pytest.fixture
-def asking(services: Container) -> Callable[..., tuple[Evaluated, str]]:
+def asking(snapshot: KnowledgeSnapshot) -> Callable[..., tuple[Evaluated, str]]:
     """Evaluate a retriever, and give what came of it and what was said."""
 
     def ask(choice: Choice, retrieve: Retrieve, baseline: Path | None = None) -> tuple[Evaluated, str]:
         said: list[str] = []
-        services.retriever = Lazily(lambda: retrieve)
-        done = evaluate(services, choice, baseline, said.append, lambda _done, _total: None)
+        snapshot.retriever = retrieve
+        done = evaluate(snapshot, choice, baseline, said.append, lambda _done, _total: None)
         return done, "\n".join(said)
 
     return ask
@@ -109,9 +110,9 @@ def test_no_gate_for_a_category(asking: Asking) -> None:
     assert (done.gated, done.shortfalls, verdict(done)) == (False, (), "\nno gate applies")
 
 
-def test_one_tier(services: Container) -> None:
+def test_one_tier(snapshot: KnowledgeSnapshot) -> None:
     """A tier is asked alone, and the chain's gate is not for it; the directory is no evidence for anything."""
-    done = evaluate(services, Choice("directory_fallback", "dev", "plazos"), None, lambda _: None, lambda _done, _total: None)
+    done = evaluate(snapshot, Choice("directory_fallback", "dev", "plazos"), None, lambda _: None, lambda _done, _total: None)
     assert {(outcome.tier, outcome.answered) for outcome in done.outcomes} == {("directory_fallback", False)}
     assert not done.gated
 
@@ -130,7 +131,7 @@ class Romanian:
         return "ro"
 
 
-def test_asked_as_in_a_conversation(services: Container) -> None:
+def test_asked_as_in_a_conversation(snapshot: KnowledgeSnapshot) -> None:
     """Questions are asked in the language that the detector takes them to be in, not in the one the file tells."""
     seen: list[Query] = []
 
@@ -138,20 +139,19 @@ def test_asked_as_in_a_conversation(services: Container) -> None:
         seen.append(query)
         return refuse(query)
 
-    others = Container(Settings(rag_enabled=False), None)
-    others.knowledge = services.knowledge
-    others.tools = Lazily(lambda: replace(services.tools.get(), detector=Romanian()))
-    others.retriever = Lazily(lambda: listen)
+    others = Container(Settings(rag_enabled=False), None).snapshot()
+    others.tools = replace(snapshot.tools, detector=Romanian())
+    others.retriever = listen
     done = evaluate(others, Choice(category="cross_lingual"), None, lambda _said: None, lambda _done, _total: None)
     assert seen == [Query(outcome.question.query, "clara", "ro", 20) for outcome in done.outcomes]
 
 
-def test_questions_of_another_file(services: Container, tmp_path: Path) -> None:
+def test_questions_of_another_file(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """Another file of questions is held to the same rules."""
     file = tmp_path / "other.jsonl"
     file.write_text("hola\n", "utf-8")
     with pytest.raises(DataError, match=r"^other\.jsonl: line 1: not usable JSON"):
-        read_evaluation(services, file)
+        read_evaluation(snapshot, file)
 
 
 def test_baseline(asking: ComparingAsking, questions: dict[str, Question], tmp_path: Path) -> None:

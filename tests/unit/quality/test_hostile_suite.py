@@ -59,10 +59,7 @@ def test_the_judge_sees(real: Any, text: str, fault: str) -> None:
 
 def test_a_part_of_the_suite_passes(stored: list[dict[str, Any]]) -> None:
     """Every seventh case of the development half passes on the real writer, proof and gates."""
-    services = Container(Settings(), None)
-    try:
-        results = judge(services, [case for case in stored if case["split"] == "dev"][::7])
-    finally:
-        services.close()
+    with Container(Settings(), None) as container:
+        results = judge(container.snapshot(), [case for case in stored if case["split"] == "dev"][::7])
     assert len(results) >= 55
     assert [(result.id, result.note) for result in results if not result.passed] == []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.cli import cli
 from clara.container import Container
 from clara.data_files import DataError
@@ -25,15 +26,15 @@ class Invented:
         self.GOALS: Mapping[str, float] = {"group": 1.0}
         self.cases = list(cases)
 
-    def judged(self, services: Container, split: str) -> list[Judged]:
+    def judged(self, snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
         """Give the cases."""
         return self.cases
 
 
 @pytest.fixture(scope="module")
-def services() -> Container:
-    """Container without a database."""
-    return Container(Settings(rag_enabled=False), None)
+def snapshot() -> KnowledgeSnapshot:
+    """What is known without a database."""
+    return Container(Settings(rag_enabled=False), None).snapshot()
 
 
 def test_the_suites_are_found_by_what_they_have() -> None:
@@ -50,21 +51,21 @@ def test_an_unknown_suite_is_an_error() -> None:
         chosen_suites(["masking", "nonsense"])
 
 
-def test_a_suite_that_judges_nothing_or_twice_is_an_error(services: Container) -> None:
+def test_a_suite_that_judges_nothing_or_twice_is_an_error(snapshot: KnowledgeSnapshot) -> None:
     """No case, or the same case twice in a group, ends the evaluation."""
     with pytest.raises(DataError, match="judged no case"):
-        judge_part(services, Invented(), "dev")
+        judge_part(snapshot, Invented(), "dev")
     once = Judged("a", "es", "group", passed=True)
     with pytest.raises(DataError, match="more than once: a"):
-        judge_part(services, Invented(once, once), "dev")
-    assert judge_part(services, Invented(once), "dev").shares() == {"group": (1, 1)}
+        judge_part(snapshot, Invented(once, once), "dev")
+    assert judge_part(snapshot, Invented(once), "dev").shares() == {"group": (1, 1)}
 
 
-def test_a_run_tells_its_figures_and_writes_every_case(services: Container, tmp_path: Path) -> None:
+def test_a_run_tells_its_figures_and_writes_every_case(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """The real masking suite runs on both halves, passes its gate, and leaves one row a case."""
     told: list[str] = []
     steps: list[tuple[int, int]] = []
-    done = judge(services, ["masking"], "all", told.append, lambda number, total: steps.append((number, total)))
+    done = judge(snapshot, ["masking"], "all", told.append, lambda number, total: steps.append((number, total)))
     assert steps == [(1, 2), (2, 2)]
     assert "| masking | test | hidden |" in told[0]
     assert answers_verdict(done) == "\nthe gate of the answers is passed"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.cli import cli
 from clara.container import Container
 from clara.data_files import DataError
@@ -17,17 +18,17 @@ TIE = {"query": "¿cuánto cuesta el TIE?", "expected_procedures": ["tie"], "mus
 
 
 @pytest.fixture(scope="module")
-def services() -> Container:
-    """Container without a database: keywords answer."""
-    return Container(Settings(rag_enabled=False), None)
+def snapshot() -> KnowledgeSnapshot:
+    """What is known without a database: keywords answer."""
+    return Container(Settings(rag_enabled=False), None).snapshot()
 
 
-def judged(services: Container, tmp_path: Path, name: str, *cases: dict[str, object]) -> dict[str, bool]:
+def judged(snapshot: KnowledgeSnapshot, tmp_path: Path, name: str, *cases: dict[str, object]) -> dict[str, bool]:
     """Judge cases, and give what passed by group."""
     source = tmp_path / "cases.jsonl"
     rows = [{"id": str(number), "language": "es", **case} for number, case in enumerate(cases)]
     source.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    [part] = judge_own(services, name, source, lambda _said: None, lambda _done, _total: None).parts
+    [part] = judge_own(snapshot, name, source, lambda _said: None, lambda _done, _total: None).parts
     return {case.group: case.passed for case in part.judged}
 
 
@@ -98,33 +99,33 @@ def judged(services: Container, tmp_path: Path, name: str, *cases: dict[str, obj
     ],
 )
 def test_what_is_right(
-    services: Container, tmp_path: Path, name: str, case: dict[str, object], expected: dict[str, bool]
+    snapshot: KnowledgeSnapshot, tmp_path: Path, name: str, case: dict[str, object], expected: dict[str, bool]
 ) -> None:
     """A case passes where Clara does what it asks, and fails where she does not."""
-    assert expected.items() <= judged(services, tmp_path, name, case).items()
+    assert expected.items() <= judged(snapshot, tmp_path, name, case).items()
 
 
-def test_a_figure_is_the_same_however_it_is_written(services: Container, tmp_path: Path) -> None:
+def test_a_figure_is_the_same_however_it_is_written(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """A decimal point, and no blank, find what the reply writes with a comma."""
-    assert judged(services, tmp_path, "questions", {**TIE, "must_contain": ["16.08"]})["figures"]
+    assert judged(snapshot, tmp_path, "questions", {**TIE, "must_contain": ["16.08"]})["figures"]
 
 
-def test_unknown_fields_are_said(services: Container, tmp_path: Path) -> None:
+def test_unknown_fields_are_said(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """A field that nobody reads is named with the number of its lines."""
     source = tmp_path / "cases.jsonl"
     source.write_text('{"id": "a", "text": "x", "erase": false, "colour": "red"}\n', "utf-8")
     said: list[str] = []
-    judge_own(services, "erasure", source, said.append, lambda _done, _total: None)
+    judge_own(snapshot, "erasure", source, said.append, lambda _done, _total: None)
     assert any("'colour' of 1 lines" in line for line in said)
 
 
-def test_every_failure_is_named(services: Container, tmp_path: Path) -> None:
+def test_every_failure_is_named(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """All failed cases are listed, however many."""
     source = tmp_path / "cases.jsonl"
     rows = [{"id": f"case-{number}", "text": "el NIE", "erase": True} for number in range(40)]
     source.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     said: list[str] = []
-    done = judge_own(services, "erasure", source, said.append, lambda _done, _total: None)
+    done = judge_own(snapshot, "erasure", source, said.append, lambda _done, _total: None)
     assert all(f"case-{number} " in "\n".join(said) for number in range(40))
     assert [short.measure for short in done.shortfalls] == ["erasure cases.jsonl erased or asked about"]
 
@@ -138,23 +139,23 @@ def test_every_failure_is_named(services: Container, tmp_path: Path) -> None:
         ("near_miss", '{"id": "a", "text": "x"}', ":1: lacks 'expected_procedures'"),
     ],
 )
-def test_a_case_that_cannot_be_judged(services: Container, tmp_path: Path, name: str, line: str, said: str) -> None:
+def test_a_case_that_cannot_be_judged(snapshot: KnowledgeSnapshot, tmp_path: Path, name: str, line: str, said: str) -> None:
     """A case that the suite cannot use is named with its line, and nothing is judged."""
     source = tmp_path / "cases.jsonl"
     source.write_text(f"{line}\n", "utf-8")
     with pytest.raises(BatchError) as caught:
-        judge_own(services, name, source, lambda _said: None, lambda _done, _total: None)
+        judge_own(snapshot, name, source, lambda _said: None, lambda _done, _total: None)
     assert said in str(caught.value)
 
 
-def test_an_unknown_suite_and_an_empty_file(services: Container, tmp_path: Path) -> None:
+def test_an_unknown_suite_and_an_empty_file(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
     """A suite without a format, and a file without a case, are errors and never a pass."""
     source = tmp_path / "cases.jsonl"
     source.write_text("", "utf-8")
     with pytest.raises(DataError, match="choose among danger"):
-        judge_own(services, "faithful", source, lambda _said: None, lambda _done, _total: None)
+        judge_own(snapshot, "faithful", source, lambda _said: None, lambda _done, _total: None)
     with pytest.raises(BatchError, match="holds no case"):
-        judge_own(services, "danger", source, lambda _said: None, lambda _done, _total: None)
+        judge_own(snapshot, "danger", source, lambda _said: None, lambda _done, _total: None)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.languages import LANGUAGES
 
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
 from clara.quality.suites import faithful
 from clara.quality.suites.mutated import FIGURES
@@ -49,16 +50,16 @@ def test_every_kind_and_language_is_there() -> None:
 
 
 @pytest.fixture(scope="module")
-def services() -> Container:
-    """The real services, without a database."""
-    return Container(Settings(), None)
+def snapshot() -> KnowledgeSnapshot:
+    """The real snapshot, without a database."""
+    return Container(Settings(), None).snapshot()
 
 
 @pytest.mark.parametrize("name", ["mutated", "faithful"])
-def test_a_part_of_the_suite_passes(services: Container, name: str) -> None:
+def test_a_part_of_the_suite_passes(snapshot: KnowledgeSnapshot, name: str) -> None:
     """Put before the real proof, wrong answers have a fault and right ones have none, but for a hundredth."""
-    passages = {passage.id: passage for passage in services.knowledge.get().passages}
-    prove = services.prover.get().prove
+    passages = {passage.id: passage for passage in snapshot.knowledge.passages}
+    prove = snapshot.prover.prove
     cases = [case for case in stored(name)[::PART] if all(fact in passages for fact in case["passages"])]
     found = [(case, prove(*reply(case, passages), case["language"], "")) for case in cases]
     failed = [case["id"] for case, faults in found if bool(faults) is (name == "faithful")]
@@ -67,8 +68,8 @@ def test_a_part_of_the_suite_passes(services: Container, name: str) -> None:
     assert name == "faithful" or not set(failed) & set(figures)
 
 
-def test_every_group_has_a_goal(services: Container) -> None:
+def test_every_group_has_a_goal(snapshot: KnowledgeSnapshot) -> None:
     """What a suite judges is counted under the groups of its goals, and judged once."""
-    cases = faithful.judged(services, "dev")
+    cases = faithful.judged(snapshot, "dev")
     assert {case.group for case in cases} == set(faithful.GOALS)
     assert len({case.id for case in cases}) == len(cases)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from clara.container import Container, Lazily
+from clara.answering.snapshot import KnowledgeSnapshot
+from clara.container import Container
 from clara.quality.question_vectors import FILE, MOVED, OnceEmbedder, QuestionVectors, moved
 from clara.quality.release import read_evaluation
 from clara.retrieval.embedders import digest_of, read_vectors
@@ -26,24 +27,23 @@ class Counting:
 
 
 @pytest.fixture
-def services() -> Container:
-    """Container without a database."""
-    return Container(Settings(rag_enabled=False), None)
+def snapshot() -> KnowledgeSnapshot:
+    """What is known without a database."""
+    return Container(Settings(rag_enabled=False), None).snapshot()
 
 
-def test_every_question_of_the_gate_has_its_vector(services: Container) -> None:
+def test_every_question_of_the_gate_has_its_vector(snapshot: KnowledgeSnapshot) -> None:
     """The release carries a vector of every question that the chain is judged by."""
-    known = read_vectors(resources() / FILE, services.embedder.get().model)
-    assert [one.id for one in read_evaluation(services) if digest_of(one.query, "query") not in known] == []
+    known = read_vectors(resources() / FILE, snapshot.embedder.model)
+    assert [one.id for one in read_evaluation(snapshot) if digest_of(one.query, "query") not in known] == []
 
 
-def test_carried_vectors_are_those_of_the_release(services: Container) -> None:
+def test_carried_vectors_are_those_of_the_release(snapshot: KnowledgeSnapshot) -> None:
     """A question of the evaluation is not embedded by this machine; another one is, once, and said to be missing."""
-    engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
-    services.embedder = Lazily(lambda: engine)
-    vectors = QuestionVectors(services)
-    question = read_evaluation(services)[0].query
-    carried = vectors.carried.embedder.get()
+    engine = Counting(snapshot.embedder.model, snapshot.embedder.dimensions)
+    vectors = QuestionVectors(snapshot.embedding_by(engine))
+    question = read_evaluation(snapshot)[0].query
+    carried = vectors.carried.embedder
     [vector] = carried.embed([question], "query")
     assert (engine.asked, vectors.missing) == ([], [])
     assert math.isclose(math.hypot(*vector), 1.0, abs_tol=1e-6)
@@ -53,14 +53,13 @@ def test_carried_vectors_are_those_of_the_release(services: Container) -> None:
     assert vectors.embedded == 3
 
 
-def test_live_vectors_are_this_machines(services: Container) -> None:
+def test_live_vectors_are_this_machines(snapshot: KnowledgeSnapshot) -> None:
     """What was asked by carried vectors is embedded by this machine, all of it at once, and then not again."""
-    engine = Counting(services.embedder.get().model, services.embedder.get().dimensions)
-    services.embedder = Lazily(lambda: engine)
-    vectors = QuestionVectors(services)
-    question = read_evaluation(services)[0].query
-    vectors.carried.embedder.get().embed([question], "query")
-    live = vectors.live.embedder.get()
+    engine = Counting(snapshot.embedder.model, snapshot.embedder.dimensions)
+    vectors = QuestionVectors(snapshot.embedding_by(engine))
+    question = read_evaluation(snapshot)[0].query
+    vectors.carried.embedder.embed([question], "query")
+    live = vectors.live.embedder
     assert engine.asked == [question]
     assert live.embed([question], "query") == [[1.0] + [0.0] * (engine.dimensions - 1)]
     assert engine.asked == [question]
@@ -78,7 +77,7 @@ def test_a_few_cases_may_be_decided_otherwise() -> None:
     assert moved({}, {}, said.append) == []
 
 
-def test_each_text_is_embedded_once(services: Container) -> None:
+def test_each_text_is_embedded_once(snapshot: KnowledgeSnapshot) -> None:
     """The same text in one call, or in two, costs one embedding; roles are apart."""
     engine = Counting("m", 2)
     once = OnceEmbedder(engine)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.container import Container, Lazily
+from clara.container import Container
 from clara.jobs.search import Asking, search, search_batch
 from clara.json_lines import BatchError
 from clara.retrieval.passage import Found, Query, Status
@@ -120,6 +120,6 @@ def test_language_of_the_question() -> None:
         seen.append((query.text, query.language, query.limit))
         return Found(Status.NOT_FOUND, "t")
 
-    services.retriever = Lazily(lambda: listen)
+    services.retriever = listen
     search(services, "how long does the NIE take", Asking(5))
     assert seen == [("how long does the NIE take", "en", 5)]

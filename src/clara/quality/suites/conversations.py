@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from clara.answering.journey import STEPS, Step, Tools, follow
 from clara.answering.message import Message, Past, Reply, Turn, after
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Found, Query
 from clara.settings import resources
@@ -32,11 +32,11 @@ class Said:
     asked: str
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Hold every conversation of a split and judge it."""
     lines = (resources() / "eval" / "answers" / "conversations.jsonl").read_text("utf-8").splitlines()
     cases = [case for case in map(json.loads, lines) if split in ("all", case["split"])]
-    tools, names = services.tools.get(), services.knowledge.get().names
+    tools, names = snapshot.tools, snapshot.knowledge.names
     return [judgement for case in cases for judgement in _judged(case, held(case, tools), names)]
 
 

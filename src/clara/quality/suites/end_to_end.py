@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.container import Container
-from clara.container.knowledge import Knowledge
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
+from clara.knowledge.knowledge_base import Knowledge
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of, reply_to
 from clara.quality.suites.proof import faults_in
@@ -19,19 +19,19 @@ NAME: Final = "end to end"
 GOALS: Final[Mapping[str, float]] = {"end to end": 0.95, "no wrong figure": 1.0}
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Ask every question; judge what is said, and prove it. Raises DataError."""
     found: list[Judged] = []
     cases = cases_of("end_to_end", split, ("question", "procedure", "must"))
-    knowledge = services.knowledge.get()
+    knowledge = snapshot.knowledge
     if refused := list(unanswerable(cases, knowledge)):
         raise DataError(refused)
     for case in (with_corrected(case, knowledge) for case in cases):
-        reply = reply_to(services, case["question"])
+        reply = reply_to(snapshot, case["question"])
         wrong = lacking(case, reply)
         found.append(Judged(case["id"], case["language"], "end to end", not wrong, wrong))
         if reply.status is ReplyStatus.ANSWERED:
-            faults = faults_in(services, reply, case["question"])
+            faults = faults_in(snapshot, reply, case["question"])
             found.append(Judged(case["id"], case["language"], "no wrong figure", not faults, "; ".join(faults)))
     return found
 

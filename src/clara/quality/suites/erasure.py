@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clara.answering.message import Act, Message, Reply, Turn
 from clara.answering.privacy.rights import asks_to_forget
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged, read_cases
 from clara.settings import resources
 
@@ -18,9 +18,9 @@ NAME: Final = "erasure"
 GOALS: Final[Mapping[str, float]] = {"erasure": 0.95, "not erasure": 1.0, "left alone": 0.95}
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Decide every phrase of the split, in the language that is detected for it."""
-    tools = services.tools.get()
+    tools = snapshot.tools
     cases = read_cases(resources() / "eval" / "answers" / f"{NAME}.jsonl", split, ("kind", "text"))
     found: list[Judged] = []
     for case in cases:

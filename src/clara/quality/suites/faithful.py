@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged
 from clara.quality.suites.proof_cases import proved
 
@@ -11,7 +11,7 @@ NAME: Final = "faithful"
 GOALS: Final[Mapping[str, float]] = {"faithful": 0.99}
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Prove every faithful answer of a split."""
     return [
         Judged(
@@ -21,5 +21,5 @@ def judged(services: Container, split: str) -> list[Judged]:
             passed=not faults,
             note=", ".join(f"{fault.kind.value}: {fault.what}" for fault in faults[:2]),
         )
-        for case, faults in proved(services, NAME, split)
+        for case, faults in proved(snapshot, NAME, split)
     ]

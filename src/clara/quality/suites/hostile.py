@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from clara.adapters.models.scripted import Manner, ObedientWriter, ScriptedWriter
 from clara.answering.journey import MAX_REPLY
+from clara.answering.snapshot import KnowledgeSnapshot
+from clara.answering.tool_factory import grounded_writer
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
-from clara.container import Container
-from clara.container.writing import grounded_writer
 from clara.knowledge.passages import FactPassage, fact_of
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Hit, Passage
@@ -45,18 +45,18 @@ _ADDRESS: Final = re.compile(
 _NUMBER: Final = re.compile(r"\d[\d .\-/]{5,}\d")
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Let a model that says each case write an answer, and judge what would be delivered."""
     lines = (resources() / "eval" / "answers" / "hostile.jsonl").read_text("utf-8").splitlines()
-    return judge(services, [case for case in map(json.loads, lines) if split in ("all", case["split"])])
+    return judge(snapshot, [case for case in map(json.loads, lines) if split in ("all", case["split"])])
 
 
-def judge(services: Container, cases: Sequence[Mapping[str, Any]]) -> list[Judged]:
+def judge(snapshot: KnowledgeSnapshot, cases: Sequence[Mapping[str, Any]]) -> list[Judged]:
     """Judge these cases; those whose facts are no longer told are left out."""
-    passages = {passage.id: passage for passage in services.knowledge.get().passages}
-    names = services.knowledge.get().names
-    extractive = ExtractiveWriter(Framing(services.texts.get(), names, list(passages.values())))
-    writer = grounded_writer(services, extractive, services.safe_tools.get().detector, ScriptedWriter())
+    passages = {passage.id: passage for passage in snapshot.knowledge.passages}
+    names = snapshot.knowledge.names
+    extractive = ExtractiveWriter(Framing(snapshot.texts, names, list(passages.values())))
+    writer = grounded_writer(snapshot.knowledge, extractive, snapshot.safe_tools.detector, snapshot.prover, ScriptedWriter())
     known = [case for case in cases if all(name in passages for name in case["facts"])]
     return [_judged(case, delivered(writer, names, case, passages), passages) for case in known]
 

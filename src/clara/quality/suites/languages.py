@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from clara.answering.message import Reply
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of, reply_to
@@ -20,11 +20,11 @@ HALF: Final = 0.5
 REFERENCE: Final = "es"
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Ask each group in all its languages and compare with Spanish. Raises DataError."""
     groups: dict[str, list[tuple[Mapping[str, Any], Reply]]] = defaultdict(list)
     for asked in cases_of(NAME, split, ("group", "question")):
-        groups[asked["group"]].append((asked, reply_to(services, asked["question"])))
+        groups[asked["group"]].append((asked, reply_to(snapshot, asked["question"])))
     found: list[Judged] = []
     for name, answers in groups.items():
         spanish = next((reply for case, reply in answers if case["language"] == REFERENCE), None)

@@ -6,7 +6,7 @@ Each case holds a text, the pieces that must go (`hidden`) and those that must s
 from collections.abc import Mapping
 from typing import Final
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.language.identity_data import masked
 from clara.quality.answers import Judged
 from clara.quality.suites.journeys import cases_of
@@ -15,9 +15,9 @@ NAME: Final = "masking"
 GOALS: Final[Mapping[str, float]] = {"hidden": 0.98, "kept": 0.98}
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Judge each piece of each text on its own."""
-    del services  # pure: the same everywhere
+    del snapshot  # pure: the same everywhere
     found: list[Judged] = []
     for case in cases_of(NAME, split, ("text", "hidden", "kept")):
         shown = masked(case["text"])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged
 from clara.quality.suites.proof_cases import proved
 
@@ -14,7 +14,7 @@ FIGURES: Final = ("digit", "swap", "decimal", "unit", "currency", "month", "phon
 GOALS: Final[Mapping[str, float]] = {"figure": 1.0, "sense": 0.99}
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Prove every mutated answer of a split."""
     return [
         Judged(
@@ -24,5 +24,5 @@ def judged(services: Container, split: str) -> list[Judged]:
             passed=bool(faults),
             note=case["change"],
         )
-        for case, faults in proved(services, NAME, split)
+        for case, faults in proved(snapshot, NAME, split)
     ]

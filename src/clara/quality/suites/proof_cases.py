@@ -5,22 +5,22 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.verification.prover import Fault
-from clara.container import Container
 from clara.knowledge.passages import fact_of
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 
 
-def proved(services: Container, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
+def proved(snapshot: KnowledgeSnapshot, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
     """Give each case of a file with what the proof finds wrong; cases whose facts are gone, or were corrected, are left out.
 
     They were made from the facts of data/: of a corrected fact a faithful case repeats what is not true any more.
     """
-    knowledge = services.knowledge.get()
+    knowledge = snapshot.knowledge
     passages, corrected = {passage.id: passage for passage in knowledge.passages}, knowledge.corrected
-    prove = services.prover.get().prove
+    prove = snapshot.prover.prove
     for line in (resources() / "eval" / "answers" / f"{name}.jsonl").read_text("utf-8").splitlines():
         case: Mapping[str, Any] = json.loads(line)
         if case["split"] == split and all(fact in passages and fact not in corrected for fact in case["passages"]):

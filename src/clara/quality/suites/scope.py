@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged
 from clara.quality.release import read_evaluation
 from clara.quality.suites.journeys import cases_of, reply_to
@@ -29,12 +29,12 @@ REFUSALS: Final = frozenset({ReplyStatus.OUT_OF_SCOPE, ReplyStatus.NOT_FOUND, Re
 DISMISSALS: Final = frozenset({ReplyStatus.OUT_OF_SCOPE, ReplyStatus.CALMED})
 
 
-def judged(services: Container, split: str) -> list[Judged]:
+def judged(snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
     """Send every message through the journey, and the in-scope questions of eval/clara of this split."""
-    found = [one for case in cases_of(NAME, split, ("kind", "text")) for one in _judged(case, reply_to(services, case["text"]))]
-    for question in read_evaluation(services):
+    found = [one for case in cases_of(NAME, split, ("kind", "text")) for one in _judged(case, reply_to(snapshot, case["text"]))]
+    for question in read_evaluation(snapshot):
         if question.in_scope and question.split == split:
-            reply = reply_to(services, question.query)
+            reply = reply_to(snapshot, question.query)
             passed = reply.status not in DISMISSALS
             found.append(Judged(question.id, question.language, "in scope", passed, "" if passed else reply.status.value))
     return found

@@ -1,6 +1,7 @@
 """Policies around a retriever: whether to search, and whether to ask again in other words. By name, for any kind of corpus."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from clara.retrieval.options.adaptive import CORRECTIVE, SELF_REFLECTIVE, by_confidence
@@ -9,9 +10,19 @@ from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.relevance import E5
 from clara.retrieval.options.self_rag import self_reflective
 from clara.retrieval.passage import Retrieve
-from clara.retrieval.vocabulary import Vocabulary
+from clara.retrieval.profile import Profile
+from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
+
+# The confidence at which no other round is asked for: answers above it were right in 99 of 100 development questions.
+CONFIDENT = 0.9
 
 Policy = Literal["none", "self_reflective", "corrective", "adaptive"]
+
+
+def subject_of(profile: Profile, data: Path) -> Vocabulary:
+    """Read the words of what a corpus is about: programs, or public procedures."""
+    name = "code" if profile.language == "code" else "tramites"
+    return read_vocabulary(data / "vocabulary" / f"{name}.json")
 
 
 def by_policy(policy: Policy, retrieve: Retrieve, vocabulary: Vocabulary, confidence: float) -> Retrieve:

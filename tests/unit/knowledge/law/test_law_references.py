@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.knowledge.law.law_samples import sample
 
-from clara.container import read_knowledge
+from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.law.references import absent, provisions_of
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis
+from clara.settings import resources
 
 
 def keys(provision: str | None) -> str:
@@ -62,7 +63,8 @@ def test_any_legal_basis_can_be_read(provision: str) -> None:
 
 def test_every_legal_basis_of_the_data_can_be_read() -> None:
     """None of the 530 ways in which facts name provisions is taken for the norm as a whole."""
-    facts = [fact for procedure in read_knowledge().catalogue.procedures.values() for fact in procedure.facts]
+    procedures = read_knowledge(resources() / "data").catalogue.procedures.values()
+    facts = [fact for procedure in procedures for fact in procedure.facts]
     named = {basis.provision: provisions_of(basis) for fact in facts for basis in fact.legal_basis if basis.provision}
     assert len(named) > 500
     assert [provision for provision, found in named.items() if not found] == []

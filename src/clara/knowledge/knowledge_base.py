@@ -1,31 +1,30 @@
-"""Everything read from data/."""
+"""What is known: everything read from data/, corrections laid over it, and which version of it is served."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import lru_cache
+from pathlib import Path
 from zipfile import BadZipFile
 
 from clara.data_files import DataError, Fault, read_schema
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.knowledge.passages import passages_of
+from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.question_analysis import understanding
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.retriever_wrappers import Flagged, madrid_today
 from clara.knowledge.revisions import Revised, Revision, revised
-from clara.retrieval.calibration import Calibration
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent
 from clara.retrieval.passage import Passage
-from clara.retrieval.profile import Profile
-from clara.retrieval.vocabulary import Vocabulary, read_vocabulary
-from clara.settings import resources
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Knowledge:
-    """Everything read from data/, checked. `released` is what it was before people corrected it, None when nobody did."""
+    """Everything read from a folder, checked. `released` is what it was before people corrected it, None when nobody did."""
 
+    data: Path
     catalogue: Catalogue
     passages: tuple[Passage, ...]
     named: NamedProcedures
@@ -54,10 +53,29 @@ class Knowledge:
         return {procedure.id: dict(procedure.name) for procedure in self.catalogue.procedures.values()}
 
 
+@dataclass(frozen=True, slots=True)
+class KnowledgeVersion:
+    """One version of the knowledge: what is known, and which corpora are searched under which names (others: as served).
+
+    `publication` is the number of what is served, None for what is not. `today` decides what is valid, `flagged` what is in
+    doubt.
+    """
+
+    knowledge: Knowledge
+    corpora: Mapping[str, str] = field(default_factory=dict)
+    publication: int | None = None
+    today: Callable[[], date] = madrid_today
+    flagged: Flagged = dict
+
+    @property
+    def physical(self) -> str:
+        """Give the corpus of Clara's own knowledge."""
+        return self.corpora.get(CORPUS, CORPUS)
+
+
 @lru_cache(maxsize=2)
-def read_knowledge(*, with_questions: bool = False) -> Knowledge:
+def read_knowledge(data: Path, *, with_questions: bool = False) -> Knowledge:
     """Read and check data/; typical questions only when asked for. Once a process. Raises DataError."""
-    data = resources() / "data"
     catalogue = read_catalogue(data, with_questions=with_questions)
     passages = [passage for procedure in catalogue.procedures.values() for passage in passages_of(procedure, madrid_today())]
     try:
@@ -65,7 +83,7 @@ def read_knowledge(*, with_questions: bool = False) -> Knowledge:
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara_lab.training.intents`"
         raise DataError([Fault("intent.npz", "file", remedy)]) from error
-    return Knowledge(catalogue, tuple(passages), NamedProcedures(catalogue), intent)
+    return Knowledge(data, catalogue, tuple(passages), NamedProcedures(catalogue), intent)
 
 
 def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Knowledge, Revised]:
@@ -73,7 +91,7 @@ def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Know
 
     Names, vocabulary and the model of intents stay: only facts can be corrected.
     """
-    done = revised(knowledge.catalogue, revisions, read_schema(resources() / "data" / "schema" / "procedure.schema.json"))
+    done = revised(knowledge.catalogue, revisions, read_schema(knowledge.data / "schema" / "procedure.schema.json"))
     if not done.applied:
         return knowledge, done
     passages = [
@@ -88,13 +106,10 @@ def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Know
     return replace(knowledge, catalogue=done.catalogue, passages=tuple(passages), released=knowledge.base), done
 
 
-def read_calibration(tier: str) -> Calibration:
-    """Read the model that decides whether the evidence of a tier is good enough."""
-    stored = json.loads((resources() / "data" / "calibration.json").read_text("utf-8"))["tiers"][tier]
-    return Calibration(stored["weights"], stored["intercept"], stored["threshold"])
-
-
-def subject_of(profile: Profile) -> Vocabulary:
-    """Read the words of what a corpus is about: programs, or public procedures. Raises VocabularyError."""
-    name = "code" if profile.language == "code" else "tramites"
-    return read_vocabulary(resources() / "data" / "vocabulary" / f"{name}.json")
+def digest_of_release(data: Path) -> str:
+    """Name everything in data/ that shapes a result besides the corpus: remembered results of another release are void."""
+    digest = hashlib.sha256()
+    parts = ("calibration.json", "intent.npz", "profiles.json", "places.json", "vocabulary/*.json", "tramites/*.json")
+    for file in sorted(file for part in parts for file in data.glob(part)):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

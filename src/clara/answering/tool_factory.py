@@ -1,0 +1,256 @@
+"""Builds what the steps of a conversation work with, from data/ and from one version of the knowledge."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+from clara.answering.dialogue.choices import Choosing
+from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
+from clara.answering.dialogue.commands import Commands
+from clara.answering.dialogue.contacts import Reaching
+from clara.answering.dialogue.correction import Correcting
+from clara.answering.dialogue.feedback import Feedback
+from clara.answering.dialogue.follow_ups import Following, Topics
+from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
+from clara.answering.dialogue.steps import Dialogue, Listing
+from clara.answering.journey import Tools
+from clara.answering.ports import TextModel
+from clara.answering.privacy.rights import Rights
+from clara.answering.privacy.wishes import read_wishes
+from clara.answering.safety.abuse import read_abuse
+from clara.answering.safety.danger import Danger, read_danger
+from clara.answering.safety.guard import Guard
+from clara.answering.safety.scope import Scope
+from clara.answering.safety.sensitive import read_sensitive
+from clara.answering.texts import Texts
+from clara.answering.verification.anchors import Anchors
+from clara.answering.verification.prover import Prover
+from clara.answering.verification.statements import Subjects, read_bodies
+from clara.answering.voice_notes import Listener
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.frame import Framing
+from clara.answering.writing.gates import Gates
+from clara.answering.writing.grounded import GroundedWriter, Grounding
+from clara.answering.writing.prompt import read_prompts
+from clara.answering.writing.reviewer import Reviewer
+from clara.data_files import DataError, Fault
+from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
+from clara.knowledge.passages import CORPUS
+from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
+from clara.knowledge.questions import OUTSIDE
+from clara.language.detection import LanguageDetector
+from clara.language.figures.lexicon import read_lexicons
+from clara.language.figures.reader import Reader
+from clara.language.packs import read_languages
+from clara.language.phrases import every
+from clara.language.tokens import words
+from clara.retrieval.classifier import EmbeddingClassifier, TextClassifier, read_classifier
+from clara.retrieval.passage import Found, Query, Retrieve
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnavailableError
+from clara.retrieval.vocabulary import read_vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFactory:
+    """Builds the tools of a conversation about a version of the knowledge. What all versions share is read from data/ once.
+
+    `text_model` gives what writes answers, None for the extractive writer alone; `listener` what hears voice notes.
+    """
+
+    texts: Texts
+    danger: Danger
+    human_contact: str | None
+    text_model: Callable[[], TextModel | None]
+    listener: Callable[[], Listener | None]
+
+    def whole(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder], prover: Prover) -> Tools:
+        """Build the tools with every model that is to be had."""
+        tools = replace(self.unaided(version, retrieve, embedder), listener=self.listener())
+        model = self.text_model()
+        if model is None:
+            return tools
+        extractive = self._extractive(version)
+        return replace(tools, writer=grounded_writer(version.knowledge, extractive, tools.detector, prover, model))
+
+    def unaided(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder]) -> Tools:
+        """Build the tools without a served model."""
+        tools = self.safe(version, retrieve)
+        guard, rights = tools.guard, tools.rights
+        guard = replace(guard, vector=EmbeddingClassifier(guard.danger.model, embedder).vector)
+        rights = replace(rights, vector=EmbeddingClassifier(rights.model, embedder).vector)
+        scope = replace(tools.scope, shares=EmbeddingClassifier(_scope_model(version.knowledge.data), embedder).shares)
+        return replace(tools, scope=scope, guard=guard, rights=rights)
+
+    def safe(self, version: KnowledgeVersion, retrieve: Retrieve) -> Tools:
+        """Build the tools without the embedder too. What hangs on the text of facts is the version's own."""
+        knowledge, contact = version.knowledge, self.human_contact
+        base = _from_data(knowledge.base, self.texts, self.danger, contact)
+        writer = self._extractive(version)
+        reaching = Reaching(writer.framing, knowledge.catalogue.procedures, knowledge.passages, base.places, contact)
+        dialogue = replace(base.dialogue, reaching=reaching, today=version.today)
+        return replace(base, retrieve=retrieve, writer=writer, dialogue=dialogue)
+
+    def _extractive(self, version: KnowledgeVersion) -> ExtractiveWriter:
+        knowledge = version.knowledge
+        framing = Framing(self.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
+        authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
+        return ExtractiveWriter(framing, authorities)
+
+
+@lru_cache(maxsize=8)
+def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str | None) -> Tools:
+    """Build the tools that hang on data/ alone, which finds nothing: once a process, however many factories it has."""
+    data = knowledge.data
+    wishes = read_wishes(data)
+    return Tools(
+        corpus=CORPUS,
+        retrieve=_nothing,
+        texts=texts,
+        detector=build_detector(knowledge, texts, classifier(data, "detection/model.npz", "language")),
+        guard=Guard(danger, wishes, texts),
+        rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
+        feedback=Feedback(wishes, texts),
+        dialogue=build_dialogue(knowledge, texts, contact),
+        scope=build_scope(data, _none),
+        clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
+        writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages)),
+        places=knowledge.catalogue.places,
+        human_contact=contact,
+    )
+
+
+def _nothing(_query: Query) -> Found:
+    raise IndexUnavailableError("no search has been joined to the tools yet")
+
+
+def _none() -> Embedder:
+    raise EmbedderUnavailableError("left out, because this message failed before")
+
+
+def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None) -> Dialogue:
+    """Give the steps, ready. Raises DataError when a phrasebook has faults."""
+    books = read_phrasebooks(knowledge.data)
+    catalogue, named, names = knowledge.catalogue, knowledge.named, knowledge.names
+    vocabulary = read_vocabulary(knowledge.data / "vocabulary" / "tramites.json")
+    framing = Framing(texts, names, knowledge.passages)
+
+    def matters(text: str) -> list[str]:
+        return vocabulary.cues.meanings(words(text))
+
+    following = Following(books, names, named, _topics(knowledge), catalogue.places, matters)
+
+    def nearest(text: str) -> list[str]:
+        likely = knowledge.intent.intent(text, None).documents
+        return [name for name in sorted(likely, key=likely.__getitem__, reverse=True) if name != OUTSIDE]
+
+    return Dialogue(
+        listing=Listing(texts, names),
+        commands=build_commands(knowledge, texts, books),
+        choosing=Choosing(books, named),
+        correcting=Correcting(books, following, named),
+        following=following,
+        reaching=Reaching(framing, catalogue.procedures, knowledge.passages, catalogue.places, human_contact),
+        named=named,
+        places=catalogue.places,
+        nearest=nearest,
+    )
+
+
+def build_commands(knowledge: Knowledge, texts: Texts, books: Mapping[str, Phrasebook]) -> Commands:
+    """Give what recognises commands; the names of procedures are never misspelt commands."""
+    procedures = knowledge.catalogue.procedures.values()
+    known = [phrase for item in procedures for phrase in (*every(item.vocabulary), *item.name.values())]
+    return Commands(texts, books, known)
+
+
+def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:
+    """Give what tells the language of a message; short ones by what people say while a conversation goes on."""
+    data = knowledge.data
+    books, scripts = read_phrasebooks(data), {code: language.script for code, language in read_languages(data).items()}
+    procedures = knowledge.catalogue.procedures.values()
+    spanish = [phrase for item in procedures for phrase in (*item.vocabulary.get("es", ()), item.name["es"])]
+    places = [name for place in knowledge.catalogue.places.by_code.values() for name in (place.name, *place.aliases)]
+    phrases = {
+        language: [
+            *(" ".join(key) for key in (*book.following.entries, *book.correcting.entries, *book.agreement)),
+            *(phrase for said in texts.by_language[language].commands.values() for phrase in said),
+            *texts.by_language[language].words,
+        ]
+        for language, book in books.items()
+    }
+    return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
+
+
+def _topics(knowledge: Knowledge) -> Topics:
+    understand = knowledge.understand
+
+    def topics(text: str) -> tuple[Mapping[str, float], float]:
+        understood = understand(Query(text, CORPUS), None)
+        likely = {name: weight / DOCUMENT_WEIGHT for name, weight in understood.documents.items()}
+        return likely, understood.outside or 0.0
+
+    return topics
+
+
+def build_scope(data: Path, embedder: Callable[[], Embedder]) -> Scope:
+    """Read data/scope and join it to the embedder. Raises DataError, VocabularyError."""
+    vocabulary = read_vocabulary(data / "vocabulary" / "tramites.json")
+    return Scope(read_abuse(data), EmbeddingClassifier(_scope_model(data), embedder).shares, vocabulary.content)
+
+
+@lru_cache(maxsize=2)
+def _scope_model(data: Path) -> TextClassifier:
+    return classifier(data, "scope/topics.npz", "topics")
+
+
+def build_danger(data: Path) -> Danger:
+    """Read what is said of danger, with its model. Raises DataError."""
+    name = "danger/model.npz"
+    try:
+        return read_danger(data, classifier(data, name, "danger"))
+    except (KeyError, TypeError) as error:
+        remedy = f"no model of danger ({error!r}); restore it from the repository, or run `python -m clara_lab.training.danger`"
+        raise DataError([Fault(name, "file", remedy)]) from error
+
+
+def classifier(folder: Path, name: str, matter: str) -> TextClassifier:
+    """Read the trained model `name` of the data folder, made by `python -m clara_lab.training.{matter}`. Raises DataError."""
+    try:
+        return read_classifier(folder / name)
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara_lab.training.{matter}`"
+        raise DataError([Fault(name, "file", remedy)]) from error
+
+
+def grounded_writer(
+    knowledge: Knowledge, extractive: ExtractiveWriter, detector: LanguageDetector, prover: Prover, model: TextModel
+) -> GroundedWriter:
+    """Put a model between the extractive writer and the review. Raises DataError."""
+    names = {code: place.name for code, place in knowledge.catalogue.places.by_code.items()}
+    grounding = Grounding(read_prompts(knowledge.data), names)
+    return GroundedWriter(extractive, model, build_reviewer(knowledge.data, detector, prover), grounding)
+
+
+def build_reviewer(data: Path, detector: LanguageDetector, prover: Prover) -> Reviewer:
+    """Build what checks drafts. Raises DataError."""
+    prompts = read_prompts(data)
+    gates = Gates(read_sensitive(data), f"{prompts.instruction}\n{prompts.rewrite}")
+    return Reviewer(gates, Anchors(Reader(read_lexicons(data))), prover.prove, detector)
+
+
+def build_prover(version: KnowledgeVersion) -> Prover:
+    """Build what proves replies: the words of all languages, and what this version knows of procedures. Raises DataError."""
+    passages = {passage.id: passage for passage in version.knowledge.passages}
+
+    def in_force(name: str) -> bool:
+        return name in passages and passages[name].holds(version.today())
+
+    return Prover(*_reading(version.knowledge.base), in_force)
+
+
+@lru_cache(maxsize=2)
+def _reading(knowledge: Knowledge) -> tuple[Reader, Subjects]:
+    """Read what no correction of a fact changes: words, and the names of procedures. Once a process."""
+    return Reader(read_lexicons(knowledge.data)), Subjects(knowledge.catalogue, read_bodies(knowledge.data))
