@@ -8,6 +8,7 @@ from pgvector import Vector as PgVector
 from sqlalchemy import Engine, func, select
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.corpus.index import as_literal
 from clara.adapters.postgres.schema import embedding_memory_totals as totals
 from clara.adapters.postgres.schema import remembered_embeddings as remembered
 from clara.adapters.postgres.sql import statement
@@ -49,7 +50,7 @@ class PostgresEmbeddingMemory:
         values = {
             "model": model,
             "keys": list(computed),
-            "vectors": [_literal(made.vector) for made in computed.values()],
+            "vectors": [as_literal(made.vector.tolist()) for made in computed.values()],
             "milliseconds": [made.milliseconds for made in computed.values()],
         }
         with self._outages(), self._engine.begin() as connection:
@@ -93,8 +94,3 @@ class PostgresEmbeddingMemory:
                 yield
         except DatabaseUnavailableError as error:
             raise EmbeddingMemoryUnavailableError(str(error)) from error
-
-
-def _literal(vector: Vector32) -> str:
-    """Write a vector as pgvector reads it. Nine digits name every float32, five times as fast as the shortest ones do."""
-    return f"[{','.join(['%.9g'] * len(vector))}]" % tuple(vector.tolist())

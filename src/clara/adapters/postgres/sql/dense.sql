@@ -11,7 +11,7 @@ with untimely as materialized (
 nearest as materialized (
     -- Ordered by what is given out, or every distance would be computed twice.
     select e.passage_pk,
-           (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
+           {distance}{exactly} as distance
       from embeddings e{join_passages}
      where e.space_id = {space_id}
        and e.passage_pk not in (select passage_pk from untimely){and_filtered}

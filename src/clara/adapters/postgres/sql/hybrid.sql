@@ -2,7 +2,8 @@
 --
 -- The text varies in four places only, none of which a person can reach: space_id and dimensions are integers from
 -- vector_spaces (the planner must prove that the partial HNSW index serves the query); the conditions in braces are there when
--- the query filters; {exactly} takes the index away from the planner when every vector is to be compared.
+-- the query filters; {exactly} takes the index away from the planner when every vector is to be compared. Two parts stand several
+-- times and are written once: bm25.sql, and the distance between a passage's vector and the question's.
 --
 -- BM25 has k1 = 1.2, b = 0.75. Postings are read from the rarest term on until :budget of them; the terms beyond are looked up
 -- only for the :rough best passages, so that a frequent word costs what it tells. Fusion is min-max over the candidates,
@@ -76,15 +77,7 @@ lexical as materialized (
           select r.passage_pk, r.bm25 + coalesce(f.bm25, 0) as bm25, r.covered + coalesce(f.covered, 0) as covered
             from rough r
             left join lateral (
-                select sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
-                       sum(w.idf) as covered
-                  from weights w
-                  cross join lateral (
-                      select p.frequency, p.length
-                        from postings p
-                       where p.corpus = :corpus and p.term = w.term and p.passage_pk = r.passage_pk
-                       limit 1
-                  ) o
+                {bm25_of_r}
                  where not w.rare
             ) f on true
            order by bm25 desc, r.passage_pk
@@ -95,8 +88,7 @@ dense as materialized (
     -- Ordered by what is given out, or every distance would be computed twice.
     select passage_pk, 1 - distance as cosine, row_number() over (order by distance, passage_pk) as dense_rank
       from (
-          select e.passage_pk,
-                 (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))){exactly} as distance
+          select e.passage_pk, {distance}{exactly} as distance
             from embeddings e{join_passages}
            where e.space_id = {space_id}
              and e.passage_pk not in (select passage_pk from untimely){and_filtered}
@@ -127,7 +119,7 @@ said as materialized (
 candidates as materialized (
     select passage_pk,
            coalesce(d.cosine, (
-               select 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions})))
+               select 1 - {distance}
                  from embeddings e
                 where e.space_id = {space_id} and e.passage_pk = coalesce(l.passage_pk, f.passage_pk, n.passage_pk)
            )) as cosine,
@@ -144,8 +136,8 @@ candidates as materialized (
 ),
 lapsed as materialized (
     select u.passage_pk,
-           1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine,
-           row_number() over (order by e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as dense_rank,
+           1 - {distance} as cosine,
+           row_number() over (order by {distance}) as dense_rank,
            coalesce(f.bm25, 0) as bm25,
            coalesce(f.covered, 0) as covered,
            row_number() over (order by f.bm25 desc nulls last) as lexical_rank,
@@ -154,15 +146,7 @@ lapsed as materialized (
       from untimely u
       join embeddings e on e.space_id = {space_id} and e.passage_pk = u.passage_pk
       left join lateral (
-          select sum(w.idf * 2.2::float8 * o.frequency / (o.frequency + 0.3::float8 + o.length * w.slope)) as bm25,
-                 sum(w.idf) as covered
-            from weights w
-            cross join lateral (
-                select p.frequency, p.length
-                  from postings p
-                 where p.corpus = :corpus and p.term = w.term and p.passage_pk = u.passage_pk
-                 limit 1
-            ) o
+                {bm25_of_u}
       ) f on true
      where u.begun
 ),
@@ -204,7 +188,7 @@ joined as materialized (
       from linked l
       cross join ranges r
       left join lateral (
-          select 1 - (e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions}))) as cosine
+          select 1 - {distance} as cosine
             from embeddings e
            where e.space_id = {space_id} and e.passage_pk = l.passage_pk
       ) n on true
