@@ -1,6 +1,7 @@
 """What is wrong in data: every fault with its file, place and remedy, gathered, so that all are mended at once."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,12 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from clara.errors import Invalid
 
 LONGEST_MESSAGE = 200
+
+
+def package_folder() -> Path:
+    """Give the folder that holds data/ and migrations/: the checkout, or share/clara of an installed wheel."""
+    checkout = Path(__file__).resolve().parents[2]
+    return checkout if (checkout / "data" / "tramites").is_dir() else Path(sys.prefix) / "share" / "clara"
 
 
 @dataclass(frozen=True, slots=True)

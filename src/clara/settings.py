@@ -3,7 +3,6 @@
 import difflib
 import os
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
@@ -14,6 +13,7 @@ import platformdirs
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from clara.data_files import package_folder
 from clara.errors import Invalid
 
 MINIMUM_KEY_CHARACTERS: Final = 32
@@ -376,9 +376,8 @@ def environment_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def resources() -> Path:
-    """Give the folder that holds data/ and migrations/: the checkout, or share/clara of an installed wheel."""
-    checkout = Path(__file__).resolve().parents[2]
-    return checkout if (checkout / "data" / "tramites").is_dir() else Path(sys.prefix) / "share" / "clara"
+    """Give the folder that holds data/ and migrations/."""
+    return package_folder()
 
 
 def _unknown_names(environment: Mapping[str, str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clara.data_files import DataError, Fault
 from clara.knowledge.revisions import FIELDS
-from clara.language.figures.spanish import NUMBERS
+from clara.language.figures.reader import is_spanish_number
 
 LONGEST_REASON: Final = 1_000
 LIKE: Final = (
@@ -89,7 +89,7 @@ def _field_faults(name: str, fact: str, fields: object) -> Iterator[Fault]:
 
 def unread_numbers(text: str) -> list[str]:
     """Give the numbers of amounts and shares in a text that nobody can read for certain, such as "12.60.0"."""
-    return [match[1] for match in _COUNTED.finditer(text) if NUMBERS.fullmatch(match[1]) is None]
+    return [match[1] for match in _COUNTED.finditer(text) if not is_spanish_number(match[1])]
 
 
 def _decision(entry: Mapping[str, Any]) -> Decision:

@@ -10,7 +10,7 @@ from clara.editorial.rewording import reworded
 from clara.knowledge.derivations import Base, Derivations, amounts, current, names_in, worked_out
 from clara.knowledge.procedure import Fact
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.spanish import NUMBERS, number_in
+from clara.language.figures.reader import spanish
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,17 @@ def _new(finding: Finding, old: Decimal) -> Decimal | None:
 
 
 def _in_its_place(line: str, others: Iterable[str], old: float) -> Iterator[float]:
-    numbers = _numbers(line)
+    words, numbers = _parted(line)
     if old in numbers:
         for other in others:
-            if NUMBERS.sub("#", other) == NUMBERS.sub("#", line):
-                yield from (new for number, new in zip(numbers, _numbers(other), strict=True) if number == old)
+            rest, came = _parted(other)
+            if rest == words:
+                yield from (new for number, new in zip(numbers, came, strict=True) if number == old)
 
 
-def _numbers(line: str) -> list[float]:
-    return [number_in(match[0]) for match in NUMBERS.finditer(line)]
+def _parted(line: str) -> tuple[list[str], list[float]]:
+    """Give what stands around the numbers of a line, and the numbers."""
+    found = spanish().numbers_in(line)
+    starts, ends = [start for start, _, _ in found], [end for _, end, _ in found]
+    around = [line[end:start] for end, start in zip([0, *ends], [*starts, len(line)], strict=True)]
+    return around, [value for _, _, value in found]

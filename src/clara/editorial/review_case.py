@@ -20,7 +20,7 @@ from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
 from clara.language.figures.figure import Figure, as_json, figure_from
-from clara.language.figures.spanish import figures_in
+from clara.language.figures.reader import spanish
 from clara.language.identity_data import holds_numbers
 from clara.settings import resources
 
@@ -128,7 +128,8 @@ class ReviewCase:
         if fields is None:
             return Fault(name, one.fact_id, "nothing is proposed for it; give its text")
         if "text" in fields:
-            fields = {"values": figures_as_json(figures_in(fields["text"])) or None, **fields}  # None: the fact has none
+            values = figures_as_json(spanish().values_in(fields["text"])) or None  # None: the fact has none
+            fields = {"values": values, **fields}
         document = fact_document(told)
         if all(document.get(field) == value for field, value in fields.items()):
             return Fault(name, one.fact_id, "is corrected to what it says already; say that it holds, and why")

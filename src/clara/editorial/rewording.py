@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from clara.knowledge.procedure import Fact
 from clara.language.figures.figure import Figure, FigureKind, as_json
-from clara.language.figures.spanish import MONTHS, NUMBERS, figures_in, number_in
+from clara.language.figures.lexicon import SPANISH
+from clara.language.figures.reader import spanish
 
-_NAMES: Final = {number: name for name, number in reversed(MONTHS.items())}
 _PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")
 
 
@@ -17,8 +17,8 @@ def reworded(fact: Fact, changes: Sequence[tuple[Figure, Figure]]) -> dict[str, 
     """Give text and values of a fact with each first figure replaced by the second; None where the text leaves doubt."""
     text, values = fact.text, set(fact.values)
     for old, new in changes:
-        expected = (figures_in(text) - {old}) | {new}
-        found = {one for one in _rewritten(text, old, new) if figures_in(one) == expected}
+        expected = (spanish().values_in(text) - {old}) | {new}
+        found = {one for one in _rewritten(text, old, new) if spanish().values_in(one) == expected}
         if len(found) != 1 or new in values:
             return None
         text = found.pop()
@@ -35,8 +35,8 @@ def _rewritten(text: str, old: Figure, new: Figure) -> Iterator[str]:
 def _places(text: str, old: Figure, new: Figure) -> Iterator[tuple[tuple[int, int], str]]:
     if isinstance(old.value, float) and isinstance(new.value, float):
         if 1.0 not in {old.value, new.value}:  # "1 mes" and "3 meses" differ in more than the number
-            numbers = (match for match in NUMBERS.finditer(text) if number_in(match[0]) == old.value)
-            yield from ((match.span(), _number(float(new.value), new.kind)) for match in numbers)
+            numbers = ((start, end) for start, end, value in spanish().numbers_in(text) if value == old.value)
+            yield from ((span, _number(float(new.value), new.kind)) for span in numbers)
     elif old.kind is FigureKind.DATE:
         for before, after in zip(_dates(str(old.value)), _dates(str(new.value)), strict=False):
             yield from ((match.span(), after) for match in re.finditer(re.escape(before), text))
@@ -59,7 +59,8 @@ def _dates(value: str) -> list[str]:
     if match is None:
         return []
     year, month, day = match[1], int(match[2]), int(match[3])
-    spelt = f"{day} de {_NAMES[month]}" if month in _NAMES else ""
+    name = spanish().lexicon(SPANISH).month_name(month)
+    spelt = f"{day} de {name}" if name else ""
     return [f"{spelt} de {year}", f"{day:02d}/{month:02d}/{year}", f"{day}/{month}/{year}"] if year else [spelt]
 
 

@@ -9,7 +9,8 @@ from typing import Final
 
 from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.procedure import Procedure
-from clara.language.figures.spanish import MONTHS
+from clara.language.figures.lexicon import SPANISH
+from clara.language.figures.reader import spanish
 from clara.language.phrases import Phrases
 from clara.language.tokens import words
 
@@ -134,9 +135,10 @@ def _key(rank: str, number: str) -> tuple[str, str]:
 
 def _dated(match: re.Match[str], day: date) -> bool:
     """Whether the date that follows the number, if one does, is the norm's: autonomous communities count from one as well."""
-    if not match[3] or match[4].lower() not in MONTHS:
+    month = spanish().lexicon(SPANISH).month(match[4]) if match[3] else None
+    if month is None:
         return True
-    return (int(match[3]), MONTHS[match[4].lower()]) == (day.day, day.month)
+    return (int(match[3]), month) == (day.day, day.month)
 
 
 def _shared(text: str, title: str) -> int:

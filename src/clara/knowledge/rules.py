@@ -7,7 +7,7 @@ from typing import Any
 from clara.data_files import Fault, day
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, FactKind, only_earlier
 from clara.language.figures.figure import Figure, as_json, figure_from
-from clara.language.figures.spanish import figures_in
+from clara.language.figures.reader import spanish
 from clara.language.tokens import words
 
 Document = dict[str, Any]
@@ -58,7 +58,7 @@ def _days(file: str, where: str, fact: Document) -> Iterator[Fault]:
 
 
 def _figures(file: str, where: str, fact: Document) -> Iterator[Fault]:
-    told, stored = figures_in(fact["text"]), {figure_from(value) for value in fact.get("values", [])}
+    told, stored = spanish().values_in(fact["text"]), {figure_from(value) for value in fact.get("values", [])}
     for figure in _sorted(told - stored):
         yield Fault(file, f"{where}.values", f"the text says '{figure}' and the values do not; add {as_json(figure)}")
     for figure in _sorted(stored - told):

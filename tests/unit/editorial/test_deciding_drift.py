@@ -11,7 +11,7 @@ from clara.editorial.radius import blast_radius, proposal
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.spanish import figures_in
+from clara.language.figures.reader import spanish
 
 NORM, PAGE = "BOE-A-2000-1", "https://sede.example.es/cita#inicio"
 MONTHS = {number: Figure(FigureKind.PERIOD, float(number), "month") for number in (1, 3, 4, 6)}
@@ -20,7 +20,12 @@ MONTHS = {number: Figure(FigureKind.PERIOD, float(number), "month") for number i
 def fact(name: str, text: str = "El plazo es de 3 meses.", basis: str | None = None, url: str = "", norm: str = NORM) -> Fact:
     bases = () if basis is None else (LegalBasis(norm, basis or None),)
     return Fact(
-        name, text, Certainty.OFFICIAL, (Source(url, partial_date("2026-08")),), values=figures_in(text), legal_basis=bases
+        name,
+        text,
+        Certainty.OFFICIAL,
+        (Source(url, partial_date("2026-08")),),
+        values=spanish().values_in(text),
+        legal_basis=bases,
     )
 
 

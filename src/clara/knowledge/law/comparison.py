@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from clara.knowledge.law.norm import PREAMBLE, Norm, Provision
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.spanish import figures_in
+from clara.language.figures.reader import spanish
 
 Weight = Literal["cosmetic", "substantive"]
 IN_FORCE: Final = "vigencia"
@@ -125,6 +125,6 @@ def _figures(lines: Iterable[str]) -> frozenset[Figure]:
     return frozenset(
         figure
         for line in lines
-        for figure in figures_in(line)
+        for figure in spanish().values_in(line)
         if figure.kind in _TOLD and not (figure.kind is FigureKind.COUNT and figure.unit is None)
     )

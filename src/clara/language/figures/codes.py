@@ -82,7 +82,7 @@ _NUMBERED = re.compile(
 _SCHOOL_YEARS = re.compile(rf"{_ALONE}(?<![/-])({_YEAR})\s?[-/]\s?({_YEAR}|\d{{2}}){_END}(?![/-])")
 _MONTH_OF_YEAR = re.compile(rf"(0?[1-9]|1[0-2])/({_YEAR})$")
 # Between the name of a norm and its number: "(UE)", "n.º", "del Parlamento" is not.
-_BEFORE_NUMBER = r"[\s(]*(?:(?:ue|ce|eu|ec|es|єс|ес)\)?\s*)?(?:n\.?\s?o?\.?\s*|no\.?\s*|№\s*)?$"
+_BEFORE_NUMBER = r"[\s(]*(?:(?:ue|ce|eu|ec|es|єс|ес|sem|ism|dgm|dggm)\)?\s*)?(?:(?<!\w)(?:n\.?\s?o?\.?|no\.?|№)\s*)?$"
 
 
 def norms(page: Page, lexicon: Lexicon) -> None:
@@ -94,13 +94,30 @@ def norms(page: Page, lexicon: Lexicon) -> None:
             continue
         number = re.sub(r"/(?:ue|eu|cee|ce|ec|es|єс|ес)$", "", match[0]).upper()
         kind, start = _kind_of_norm(page.rest, match.start(), match.end(), lexicon)
+        named = Figure(FigureKind.NORM, _named(page.written(start, match.end())))
         years = _SCHOOL_YEARS.fullmatch(match[0])
         if kind is None and years and _follow(years[1], years[2]):
             continue
         readings = [Figure(FigureKind.NORM, number, kind)]
         if kind is None and (month := _MONTH_OF_YEAR.fullmatch(number)):
             readings.append(Figure(FigureKind.DATE, f"{month[2]}-{int(month[1]):02d}"))
-        page.add(start, match.end(), readings)
+        page.add(match.start(), match.end(), readings, values=(named,))
+
+
+# How facts write the name of a norm in full.
+_SHORT_NAMES: Final = {
+    "LO ": "Ley Orgánica ",
+    "RDLeg ": "Real Decreto Legislativo ",
+    "RDL ": "Real Decreto-ley ",
+    "RD-ley ": "Real Decreto-ley ",
+    "RD ": "Real Decreto ",
+}
+
+
+def _named(written: str) -> str:
+    name = " ".join(re.sub(r"n\.?º ?", "", written).split())
+    short = next((short for short in _SHORT_NAMES if name.startswith(short)), "")
+    return _SHORT_NAMES.get(short, "") + name.removeprefix(short)
 
 
 def _follow(first: str, second: str) -> bool:
@@ -113,7 +130,7 @@ def _kind_of_norm(text: str, start: int, end: int, lexicon: Lexicon) -> tuple[st
     head = re.sub(_BEFORE_NUMBER, "", before).rstrip(" -")
     for wording, kind in lexicon.norms.items():
         if head.endswith(wording) and not head[: -len(wording)][-1:].isalpha():
-            return kind, start
+            return kind, start - len(before) + len(head) - len(wording)
     if lexicon.language == "zh":
         behind = re.match(r"\s*号?\s*(.{0,12})", text[end:], re.DOTALL)
         found = next((kind for wording, kind in lexicon.norms.items() if behind and behind[1].startswith(wording)), None)
@@ -174,7 +191,7 @@ _LETTERED = re.compile(rf"{_ALONE}[A-Z]{{1,6}}[-.]?\d{{1,4}}(?:[./-]\d{{1,4}})*{
 def _form_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     heads = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     fee = rf"(?<![\d.,])790(?:\s?[-/]\s?|,?\s?\(?(?:{heads})[\s:]*|\s)(\d{{3}})(?!\d| ?\d|[.,]\d)"
-    form = rf"{_ALONE}(?:{heads})[\s:]{{0,2}}(?:no?\.?o? ?)?(\d{{2,3}})(?!\d|[.,]\d|\s*[€%]|\s*euro|\s?\w)"
+    form = rf"{_ALONE}(?:{heads})\.?[\s:]{{0,2}}(?:no?\.?o? ?)?(\d{{2,3}})(?!\d|[.,]\d|\s*[€%]|\s*euro|\s?\w)"
     spaced = rf"{_ALONE}(?:{heads})[\s:]{{0,2}}(?:no?\.?o? ?)?(\d{{3}})(?!\d|[.,]\d|\s*[€%]|\s*(?:euro|евро|євро|欧|يورو))"
     return re.compile(fee), re.compile(f"{form}|{spaced}")
 
@@ -189,13 +206,28 @@ def forms(page: Page, lexicon: Lexicon) -> None:
         page.add(*match.span(), [Figure(FigureKind.FORM, f"790-{match[1]}")])
     for match in page.matches(form):
         group = 1 if match[1] else 2
-        page.add(*match.span(group), [Figure(FigureKind.FORM, match[group]), Figure(FigureKind.COUNT, float(match[group]))])
+        further = _FURTHER_FORMS.match(page.rest, match.end())
+        page.add(*match.span(group), _codes(match[group]))
+        for another in re.finditer(r"\d{3}", further[0]) if further else ():
+            start = match.end() + another.start()
+            page.add(start, start + len(another[0]), _codes(another[0]))
+
+
+# More codes: "la tasa 123 o 124 en vez de la 125".
+_FURTHER_FORMS: Final = re.compile(
+    r"(?:(?:, |,? (?:o|y|ni|en vez de|en lugar de) (?:(?:la|el) )?)\d{3}(?!\d|[.,]\d|\s*[€%]|\s*euro|-\d))+"
+)
+
+
+def _codes(written: str) -> list[Figure]:
+    return [Figure(FigureKind.FORM, written), Figure(FigureKind.COUNT, float(written))]
 
 
 def lettered(page: Page, _lexicon: Lexicon) -> None:
     """Read codes of capitals and digits."""
     for match in page.matches(_LETTERED, cased=True):
-        page.add(*match.span(), [Figure(FigureKind.FORM, re.sub(r"^([A-Z]+)[-.]?", r"\1-", match[0]))])
+        code = re.sub(r"^([A-Z]+)[-.]?", r"\1-", match[0])
+        page.add(*match.span(), [Figure(FigureKind.FORM, code)], values=(Figure(FigureKind.FORM, match[0]),))
 
 
 _YEAR_FIRST = re.compile(rf"{_ALONE}(?<![/-])(\d{{4}})[-/.](1[0-2]|0?[1-9])[-/.](3[01]|[12]\d|0?[1-9]){_END}(?![/-]|\.\d)")
@@ -269,7 +301,8 @@ def phones(page: Page, _lexicon: Lexicon) -> None:
         for match in page.matches(pattern):
             digits = re.sub(r"\D", "", match[0])
             spanish = re.sub(r"^(?:00)?34(?=\d{9}$)", "", digits)
-            page.add(*match.span(), [Figure(FigureKind.PHONE, spanish)])
+            count = (Figure(FigureKind.COUNT, float(digits)),) if pattern is _LONG else None
+            page.add(*match.span(), [Figure(FigureKind.PHONE, spanish)], values=count)
 
 
 RULES: Final[tuple[Callable[[Page, Lexicon], None], ...]] = (

@@ -13,6 +13,8 @@ from clara.language.packs import pack_file, read_packs
 from clara.language.phrases import Phrases, signs
 
 SPANISH: Final = "es"
+# Sizes are written alike in every language.
+_SIZES: Final = (("kW", "kW"), ("kW", "kWh"), ("MB", "MB"), ("m2", "m²"), ("m2", "metros cuadrados"))
 
 
 class Polarity(StrEnum):
@@ -63,6 +65,15 @@ class Lexicon:
     stop: frozenset[str]
     auxiliary: frozenset[str]
 
+    def month(self, name: str) -> int | None:
+        """Give the number of a month by its name."""
+        found = self.months.one_at(signs(name), 0)
+        return found[0] if found else None
+
+    def month_name(self, number: int) -> str | None:
+        """Give the usual name of a month."""
+        return next((" ".join(key) for key, (month, *_) in self.months.entries.items() if month == number), None)
+
 
 def read_lexicons(folder: Path) -> dict[str, Lexicon]:
     """Read reading.json of every pack below `folder`. Raises DataError naming every fault."""
@@ -82,7 +93,7 @@ def _lexicon(language: str, own: Mapping[str, Any], spanish: Mapping[str, Any]) 
         only_with_unit=_folded(own["only_with_unit"]),
         between=_known([*own["between"], ",", "/", "-"]),
         fillers=_known([entry for document in both for entry in document["fillers"]]),
-        units=Phrases(((form, Unit(name, folded(form))) for name, form in _each(both, "units")), signs),
+        units=Phrases(((form, Unit(name, folded(form))) for name, form in [*_each(both, "units"), *_SIZES]), signs),
         rates=Phrases(((form, name) for name, form in _each(both, "rates")), signs),
         months=Phrases(
             ((form, number) for document in both for number, forms in enumerate(document["months"], 1) for form in forms), signs

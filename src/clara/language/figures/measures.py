@@ -1,26 +1,38 @@
 """Numbers with what they measure, read word by word, and every reading of one without a unit."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from clara.language.figures.ages import are_ages, is_age
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.lexicon import Lexicon
+from clara.language.figures.lexicon import SPANISH, Lexicon, Unit
 from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
 from clara.language.figures.page import Page
 from clara.language.tokens import Token, texts_of, tokens_of
 
-_COUNTED: Final = frozenset({"people", "children", "times", "payments", "points", "credits", "inhabitants"})
+# Sizes are counted, too.
+_SIZES: Final = ("kW", "MB", "m2")
+_COUNTED: Final = frozenset({"people", "children", "times", "payments", "points", "credits", "inhabitants", *_SIZES})
 # Short numbers that are dialled: of emergencies and the administration, of directories, of lines that Europe has in common.
 _SHORT_PHONE = re.compile(r"0\d{2}|1\d{2}|100\d|116 ?\d{3}")
+# Those that are hardly ever the number of anything else.
+_EMERGENCY: Final = frozenset({"112", "1003", "1006"})
+# What facts count, as it is written in them; other words behind a number are no unit there.
+_COUNTED_IN_FACTS: Final = frozenset(
+    {
+        *("persona", "personas", "miembro", "miembros", "hijo", "hijos", "menores", "nino", "ninos"),
+        *("credito", "creditos", "punto", "puntos", "habitantes", "veces", "pagas"),
+    }
+)
 _FORM_CODE = re.compile(r"\d{3}")
 _LAST_HOUR = 24
 
 
-def measured(values: Sequence[float], unit: str, wording: str) -> list[Figure]:
-    """Give the figures of a number with its unit; `wording` tells one foreign money from another."""
-    return [figure for value in values for figure in _measured(value, unit, wording)]
+def measured(values: Sequence[float], unit: Unit) -> list[Figure]:
+    """Give the figures of a number with its unit, whose wording tells one foreign money from another."""
+    return [figure for value in values for figure in _measured(value, unit.name, unit.wording)]
 
 
 def _measured(value: float, unit: str, wording: str) -> list[Figure]:
@@ -52,9 +64,10 @@ def _other_readings(value: float, unit: str) -> list[Figure]:
 
 def bare(values: Sequence[float], written: str) -> list[Figure]:
     """Give what a number without a unit can be: a count, a year, a short phone, the code of a form."""
-    figures = [Figure(FigureKind.COUNT, value) for value in values] if written[:1] != "0" or len(written) == 1 else []
+    code = written[:1] == "0" and len(written) > 1 and written.isdecimal()
+    figures = [] if code else [Figure(FigureKind.COUNT, value) for value in values]
     if _SHORT_PHONE.fullmatch(written):
-        figures.append(Figure(FigureKind.PHONE, written.replace(" ", "")))
+        figures.insert(0 if written in _EMERGENCY else len(figures), Figure(FigureKind.PHONE, written.replace(" ", "")))
     if _YEAR.fullmatch(written):
         figures.insert(0, Figure(FigureKind.DATE, written))
     if _FORM_CODE.fullmatch(written):
@@ -78,13 +91,17 @@ _ENDING = re.compile(r"\.?(?:er|ere|st|nd|rd|th|o|a|e|eme|го|е|й|ое|му)$
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number at a place among the tokens. `values` are its readings, `written` its digits, empty when in words."""
+    """A number at a place among the tokens. `values` are its readings, `written` its digits, empty when in words.
+
+    `scale` is what a word behind the digits multiplies them by.
+    """
 
     values: tuple[float, ...]
     start: int
     end: int
     written: str = ""
     weak: bool = False
+    scale: float = 1.0
 
 
 class Scan:
@@ -108,7 +125,7 @@ class Scan:
         if found is None:
             return None
         (number, unit), end = found
-        self._note(place, end, measured((number,), unit, ""), spelt=True)
+        self._note(place, end, measured((number,), Unit(unit, "")), spelt=True, values=())
         return end
 
     def _signed(self, place: int) -> int | None:
@@ -139,7 +156,7 @@ class Scan:
             if (month := self._month_behind(series, end)) is not None:
                 return month
             if (unit := self._unit_behind(end)) is not None:
-                return self._with_unit(series, *unit)
+                return self._with_unit(series, *unit, filled=self._is_filled(end))
             following = self._following(series[-1], end) if len(series) < _LONGEST_SERIES else None
             if following is None:
                 return self._without_unit(first)
@@ -160,14 +177,16 @@ class Scan:
         year, last = self._year_behind(end)
         if year is None and self._text(place, end) in self._words.only_with_day:
             return None
-        self._note(place, last, [Figure(FigureKind.DATE, f"{year or '-'}-{month:02d}")], spelt=year is None)
+        self._note(
+            place, last, [Figure(FigureKind.DATE, f"{year or '-'}-{month:02d}")], spelt=not year, values=None if year else ()
+        )
         return last
 
     def _share(self, place: int) -> int | None:
         found = self._words.shares.one_at(self._said, place)
         if found is None:
             return None
-        self._note(place, found[1], [Figure(FigureKind.PERCENTAGE, found[0])], spelt=True)
+        self._note(place, found[1], [Figure(FigureKind.PERCENTAGE, found[0])], spelt=True, values=())
         return found[1]
 
     def _rhythm(self, place: int) -> int | None:
@@ -175,7 +194,7 @@ class Scan:
         if found is None:
             return None
         self._rate = (found[0], found[1])
-        self._note(place, found[1], [Figure(FigureKind.PERIOD, 1.0, found[0])], spelt=True)
+        self._note(place, found[1], [Figure(FigureKind.PERIOD, 1.0, found[0])], spelt=True, values=())
         return found[1]
 
     def _roman(self, place: int) -> int | None:
@@ -183,7 +202,7 @@ class Scan:
         value = _ROMAN.get(self._page.folded.cased[token.start : token.end])
         if value is None:
             return None
-        self._note(place, place + 1, [Figure(FigureKind.COUNT, float(value))], spelt=True)
+        self._note(place, place + 1, [Figure(FigureKind.COUNT, float(value))], spelt=True, values=())
         return place + 1
 
     _steps = (_whole, _signed, _measure, _month_first, _share, _rhythm, _roman)
@@ -195,7 +214,8 @@ class Scan:
         if token.digits:
             values, end = readings(token.text), place + 1
             if (scale := self._words.numbers.scale_at(self._said, end)) and values:
-                return Number(tuple(value * scale[0] for value in values), place, scale[1], token.text)
+                scaled = tuple(round(value * scale[0], 6) for value in values)
+                return Number(scaled, place, scale[1], token.text, scale=scale[0])
             return Number(values, place, self._past_ending(end), token.text)
         if self._words.language == "zh" and _IDEOGRAPH.fullmatch(token.text):
             return self._ideographs(place)
@@ -232,37 +252,76 @@ class Scan:
         found = self._words.between.one_at(self._said, end)
         return self._number(found[1]) if found else None
 
-    def _unit_behind(self, end: int) -> tuple[str, str, int] | None:
+    def _unit_behind(self, end: int) -> tuple[Unit, int] | None:
         """Give the unit behind a number, its wording and its end; a hyphen and a few words may stand between."""
         place = end
         for _ in range(_MOST_FILLERS + 1):
             if place < len(self._said) and self._said[place] == "-":
                 place += 1
             if found := self._words.units.one_at(self._said, place):
-                return found[0].name, found[0].wording, found[1]
+                return found
             filler = self._words.fillers.one_at(self._said, place)
             if filler is None:
                 return None
             place = filler[1]
         return None
 
-    def _with_unit(self, series: Sequence[Number], unit: str, wording: str, end: int) -> int:
+    def _is_filled(self, end: int) -> bool:
+        """Whether a word stands between a number and its unit; "de" behind a million is none."""
+        scaled = self._said[end : end + 1] == ["de"] and self._words.numbers.scale_at(self._said, end - 1) is not None
+        return self._words.units.at(self._said, end + scaled) is None
+
+    def _with_unit(self, series: Sequence[Number], unit: Unit, end: int, *, filled: bool) -> int:
         rate = self._rate_behind(end, series[0].start)
-        if unit == "hour" and series[-1].values == (_WHOLE_DAY,) and (daily := self._words.rates.one_at(self._said, end)):
+        aged = unit.name == "year" and self._are_ages(series, end)
+        if unit.name == "hour" and series[-1].values == (_WHOLE_DAY,) and (daily := self._words.rates.one_at(self._said, end)):
             end = daily[1] if daily[0] == "day" else end  # "24 hours a day" is the whole day, not one day
+        told = not filled and (unit.name not in _COUNTED or unit.name in _SIZES or unit.wording in _COUNTED_IN_FACTS)
         for number in series:
             final = number is series[-1]
-            idiom = not number.written and number.values == (1.0,) and unit in _IDIOMS
+            idiom = not number.written and number.values == (1.0,) and unit.name in _IDIOMS
             if idiom and len(series) == 1:
+                self._page.idioms += measured(number.values, unit) if told else ()
                 continue  # "una vez concedido", "una persona"
-            found = self._amounts(number.values, "EUR", rate) if unit == "euro" else measured(number.values, unit, wording)
+            found = self._amounts(number.values, "EUR", rate) if unit.name == "euro" else measured(number.values, unit)
+            values = self._values(number, found, series[-1].scale, aged=aged) if told else self._bare_values(number)
             others = [] if final else bare(number.values, number.written)
-            self._note(number.start, end if final else number.end, [*found, *others], spelt=not number.written)
+            self._note(number.start, end if final else number.end, [*found, *others], spelt=not number.written, values=values)
         return end
+
+    def _are_ages(self, series: Sequence[Number], end: int) -> bool:
+        start, last = self._tokens[series[0].start].start, self._tokens[end - 1].end
+        years = [number.values[0] if number.values else 0.0 for number in series]
+        return self._words.language == SPANISH and are_ages(self._page.folded.text, start, last, years)
+
+    def _values(self, number: Number, found: Sequence[Figure], scale: float, *, aged: bool) -> tuple[Figure, ...] | None:
+        """Give what a fact states: an age, a number of a series whose last one has a scale ("1 o 3 millones"), a year.
+
+        Nothing is two thousand per cent of anything.
+        """
+        if number.written and scale > number.scale and found and isinstance(found[0].value, float):
+            return (replace(found[0], value=round(found[0].value * scale, 6)),)
+        if aged:
+            return tuple(Figure(FigureKind.AGE, value) for value in number.values[:1])
+        if found and found[0].kind is FigureKind.PERCENTAGE and _YEAR.fullmatch(number.written):
+            return (Figure(FigureKind.DATE, number.written),)
+        return None
+
+    def _bare_values(self, number: Number) -> tuple[Figure, ...] | None:
+        """Give what a fact states with a number that has no unit: nothing in words; a point separates thousands only."""
+        if not number.written:
+            return ()
+        if number.values and is_age(self._page.folded.text, self._tokens[number.start].start):
+            return (Figure(FigureKind.AGE, number.values[0]),)
+        if re.fullmatch(r"\d+(?:\.\d+)+", number.written) and (len(number.values) != 1 or number.values[0] % 1):
+            whole = re.fullmatch(r"\d{1,3}(?:\.\d{3})+", number.written)
+            return None if whole else tuple(Figure(FigureKind.COUNT, float(part)) for part in number.written.split("."))
+        return tuple(bare(number.values, number.written)[:1])
 
     def _without_unit(self, number: Number) -> int:
         if number.written or not (number.weak or number.values == (1.0,)):
-            self._note(number.start, number.end, bare(number.values, number.written), spelt=not number.written)
+            figures, values = bare(number.values, number.written), self._bare_values(number)
+            self._note(number.start, number.end, figures, spelt=not number.written, values=values)
             return number.end
         share = self._share(number.start)
         return share if share is not None else number.start + 1
@@ -313,8 +372,10 @@ class Scan:
     def _text(self, start: int, end: int) -> str:
         return " ".join(self._said[start:end])
 
-    def _note(self, start: int, end: int, figures: Iterator[Figure] | Sequence[Figure], *, spelt: bool = False) -> None:
-        self._page.add(self._tokens[start].start, self._tokens[end - 1].end, figures, spelt=spelt)
+    def _note(
+        self, start: int, end: int, figures: Iterable[Figure], *, spelt: bool = False, values: tuple[Figure, ...] | None = None
+    ) -> None:
+        self._page.add(self._tokens[start].start, self._tokens[end - 1].end, figures, spelt=spelt, values=values)
 
 
 # With "one" before them these are everyday words: a person, a child, once.

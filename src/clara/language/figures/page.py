@@ -17,6 +17,7 @@ class Found:
 
     Dates, times and provisions are values as in data (see Figure), as far as they are told. A number that nothing explains
     is a count; one that is no number at all ("1.2.3.4") is a count with its text as value. `spelt` says it is in words.
+    `values` are what a fact states that is written so, where that is not the likeliest reading; none for mere words.
     """
 
     start: int
@@ -24,6 +25,7 @@ class Found:
     text: str
     readings: tuple[Figure, ...]
     spelt: bool = False
+    values: tuple[Figure, ...] | None = None
 
     @property
     def kind(self) -> FigureKind:
@@ -32,7 +34,10 @@ class Found:
 
 
 class Page:
-    """A folded text with what has been found in it. Places are those of the folded text."""
+    """A folded text with what has been found in it. Places are those of the folded text.
+
+    `idioms` are figures that facts state and replies only seem to: "una persona".
+    """
 
     def __init__(self, text: str) -> None:
         self.original = text
@@ -41,12 +46,21 @@ class Page:
         # With its capitals; Cyrillic letters that look Latin are Latin.
         self.cased = self.folded.cased.translate(_LOOKALIKES)
         self.found: list[Found] = []
+        self.idioms: list[Figure] = []
 
-    def add(self, start: int, end: int, readings: Iterable[Figure], *, spelt: bool = False) -> None:
+    def add(
+        self,
+        start: int,
+        end: int,
+        readings: Iterable[Figure],
+        *,
+        spelt: bool = False,
+        values: tuple[Figure, ...] | None = None,
+    ) -> None:
         """Note a figure, and hide it. What no reading could be given of is a count with its text as value."""
         first, last = self.folded.span(start, end)
         unique = tuple(dict.fromkeys(readings)) or (Figure(FigureKind.COUNT, self.folded.text[start:end]),)
-        self.found.append(Found(first, last, self.original[first:last], unique, spelt))
+        self.found.append(Found(first, last, self.original[first:last], unique, spelt, values))
         self.hide(start, end)
 
     def hide(self, start: int, end: int) -> None:
@@ -58,3 +72,8 @@ class Page:
     def matches(self, pattern: re.Pattern[str], *, cased: bool = False) -> list[re.Match[str]]:
         """Give the matches in what is left."""
         return list(pattern.finditer(self.cased if cased else self.rest))
+
+    def written(self, start: int, end: int) -> str:
+        """Give a stretch as it is written."""
+        first, last = self.folded.span(start, end)
+        return self.original[first:last]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from clara.language.figures.spanish import SERIES, numbers_in
+from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.reader import spanish
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,7 @@ from clara.language.figures.spanish import SERIES, numbers_in
 )
 def test_one_number(written: str, number: float) -> None:
     """A number is one number however many words it has."""
-    found = SERIES.search(f"en {written} casos")
-    assert found is not None
-    assert found[0] == written
-    assert numbers_in(written) == [number]
+    assert spanish().numbers_in(f"en {written} casos") == [(3, 3 + len(written), number)]
 
 
 @pytest.mark.parametrize(
@@ -56,24 +54,23 @@ def test_one_number(written: str, number: float) -> None:
     ],
 )
 def test_series(series: str, numbers: list[float]) -> None:
-    """Numbers with nothing but joining words between them are one series."""
-    found = SERIES.search(series)
-    assert found is not None
-    assert found.end() == len(series)
-    assert numbers_in(found[0]) == numbers
+    """Numbers with nothing but joining words between them are one series: the unit behind the last is that of all."""
+    assert [number for _, _, number in spanish().numbers_in(series)] == numbers
+    assert spanish().values_in(f"{series} puntos") == {Figure(FigureKind.COUNT, float(number), "points") for number in numbers}
 
 
 @pytest.mark.parametrize(
     ("scale", "numbers"),
     [
-        pytest.param(None, [1.1, 3], id="none"),
-        pytest.param("mil", [1100, 3000], id="thousand"),
-        pytest.param("Millones", [1100000, 3000000], id="million"),
+        pytest.param("", [1.1, 3], id="none"),
+        pytest.param("mil ", [1100, 3000], id="thousand"),
+        pytest.param("Millones de ", [1100000, 3000000], id="million"),
     ],
 )
-def test_scale(scale: str | None, numbers: list[float]) -> None:
+def test_scale(scale: str, numbers: list[float]) -> None:
     """A scale behind a series holds for each of its numbers, without crumbs of the multiplication."""
-    assert numbers_in("1,1 o 3", scale) == numbers
+    read = spanish().values_in(f"1,1 o 3 {scale}euros")
+    assert read == {Figure(FigureKind.AMOUNT, float(number), "EUR") for number in numbers}
 
 
 @pytest.mark.parametrize(
@@ -88,4 +85,4 @@ def test_scale(scale: str | None, numbers: list[float]) -> None:
 )
 def test_no_number(text: str) -> None:
     """What is part of another word or of a numbering is no number that a unit could follow."""
-    assert SERIES.search(text) is None
+    assert spanish().numbers_in(text) == []
