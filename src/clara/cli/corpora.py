@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from clara.adapters.models.registry import EMBEDDERS
 from clara.cli.command import FINDINGS, TODAY, day_of, read_settings, running, say, showing
 
 # The languages that are cut; held against ingestion.programs by a test.
@@ -146,7 +147,7 @@ def explain(
 
 __all__ = ["index"]
 
-MODEL = click.option("--model", "choice", required=True, type=click.Choice(["local", "gemini"]), help="Whose vectors.")
+MODEL = click.option("--model", "choice", required=True, type=click.Choice(["local", *EMBEDDERS]), help="Whose vectors.")
 CORPUS = click.option("--corpus", "corpora", multiple=True, help="Only this corpus; may be repeated. Otherwise all.")
 
 

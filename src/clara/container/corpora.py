@@ -78,9 +78,7 @@ class CorpusContainer:
     @Once
     def embedders(self) -> Embedders:
         """The embedding models by the names of their vector spaces."""
-        embedders = Embedders(self.settings, lambda: self.embedder, self.models.guard)
-        self.closing.callback(embedders.close)
-        return embedders
+        return Embedders(self.models.parts, lambda: self.embedder)
 
     @Once
     def token_counter(self) -> "LocalTokenCounter":

@@ -8,6 +8,7 @@ import httpx
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.adapters.models.registry import ModelParts
 from clara.retrieval.options.rerankers import RerankerUnavailableError, in_order
 
 # Index and score of 100 passages take 5 kB; a server that returns the passages with them stays below this too.
@@ -101,3 +102,12 @@ def _sendable(question: str, texts: Sequence[str]) -> tuple[str, list[str]]:
     # A lone surrogate has no UTF-8 and becomes "?".
     safe, *rest = (text.encode("utf-8", "replace").decode("utf-8") for text in (question, *texts))
     return safe, rest
+
+
+def build(parts: ModelParts) -> EndpointReranker:
+    """Build what scores passages."""
+    settings = parts.settings
+    url, key = str(settings.reranker_base_url), settings.secret("reranker_api_key")
+    reranker = EndpointReranker(Endpoint(url, settings.reranker_model_name, settings.rag_reranker_seconds, key))
+    parts.closing.callback(reranker.close)
+    return reranker

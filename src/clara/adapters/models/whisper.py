@@ -12,6 +12,7 @@ from av.error import FFmpegError
 from faster_whisper import WhisperModel
 from faster_whisper.audio import decode_audio
 
+from clara.adapters.models.registry import ModelParts
 from clara.answering.ports import ModelUnavailableError
 
 SAMPLES_PER_SECOND: Final = 16_000
@@ -66,3 +67,10 @@ def _decoded(audio: bytes) -> np.ndarray:
     if len(samples) > LONGEST_SECONDS * SAMPLES_PER_SECOND:
         raise ModelUnavailableError("the recording is too long")
     return samples
+
+
+def build(parts: ModelParts) -> WhisperTranscriber:
+    """Build what writes down voice notes on this machine. Raises ModelUnavailableError."""
+    if parts.settings.clara_whisper_model is None:
+        raise ModelUnavailableError("CLARA_WHISPER_MODEL is not set")
+    return WhisperTranscriber(parts.settings.clara_whisper_model)

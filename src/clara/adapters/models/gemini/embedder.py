@@ -1,16 +1,24 @@
 """Embedding with a Gemini model: shortened vectors, scaled to length 1, a hundred texts a request."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 from google.genai import Client, types
 
-from clara.adapters.models.batches import in_batches, unit_vectors
-from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
-from clara.retrieval.ports import EmbedderUnavailableError, Role
+from clara.adapters.models.batches import Pace, Patience, in_batches, unit_vectors
+from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport, GeminiUnavailableError
+from clara.adapters.models.guards import Guard
+from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
+from clara.language.identity_data import masked
+from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
+from clara.settings import Settings
 
 # Google recommends 768, 1,536 or 3,072 and states that the first loses little; an HNSW index takes 2,000 at most.
 DIMENSIONS: Final = 768
+# For a hundred texts of a corpus. The answer alone takes a megabyte; nobody waits for it.
+FILLING_SECONDS: Final = 60.0
 TASKS: Final = {"query": "RETRIEVAL_QUERY", "passage": "RETRIEVAL_DOCUMENT"}
 
 
@@ -51,3 +59,42 @@ class GeminiEmbedder:
             return self._transport.ask(call)
         except GeminiUnavailableError as error:
             raise EmbedderUnavailableError(f"{self.model} {error}") from error
+
+
+def space_of(settings: Settings) -> str:
+    """Name the vector space that the settings ask for."""
+    return f"{settings.gemini_embedding_model}-{DIMENSIONS}"
+
+
+def build(space: str, parts: ModelParts, *, patient: bool) -> Embedder:
+    """Build what embeds for a vector space of Gemini; without a key, what says so. Questions are sent without identity data."""
+    settings = parts.settings
+    if settings.gemini_api_key is None:
+        reason = f"{space} needs GEMINI_API_KEY; set it, or run `clara index build --model local`"
+        return AbsentEmbedder(space, DIMENSIONS, reason)
+    name = space.removesuffix(f"-{DIMENSIONS}")
+    if patient:
+        pace = Pace(settings.gemini_embedding_per_minute).take
+        return _open(name, parts, FILLING_SECONDS, Patience(), pace)
+    guard = parts.guard("embedder", LONGEST_SECONDS)
+    return MaskingEmbedder(_open(name, parts, settings.gemini_embedding_seconds, guard, lambda _texts: None), masked)
+
+
+def _open(name: str, parts: ModelParts, seconds: float, guard: Guard, pace: Callable[[int], None]) -> Embedder:
+    settings, key = parts.settings, parts.settings.secret("gemini_api_key")
+    if settings.gemini_embedding_sdk == "legacy":
+        try:
+            legacy = import_module("clara.adapters.models.gemini_legacy")
+        except ImportError as error:
+            remedy = "run `pip install 'clara-tramites[gemini-legacy]'`, or unset it"
+            missing = f"GEMINI_EMBEDDING_SDK=legacy lacks {error.name}; {remedy}"
+            return AbsentEmbedder(f"{name}-{DIMENSIONS}", DIMENSIONS, missing)
+        base_url = settings.gemini_base_url or legacy.PUBLIC_URL
+        client = legacy.LegacyClient(key, deadline_seconds=seconds, base_url=base_url, guard=guard)
+        parts.closing.callback(client.close)
+        embedder: Embedder = legacy.LegacyEmbedder(client, name, pace)
+        return embedder
+    base_url = settings.gemini_base_url or PUBLIC_URL
+    transport = GeminiTransport(key, deadline_seconds=seconds, base_url=base_url, guard=guard)
+    parts.closing.callback(transport.close)
+    return GeminiEmbedder(transport, name, pace)

@@ -7,7 +7,8 @@ from typing import Annotated
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
+from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError, open_transport
+from clara.adapters.models.registry import ModelParts
 from clara.language.identity_data import masked
 from clara.retrieval.options.rerankers import RerankerUnavailableError, in_order
 
@@ -80,3 +81,8 @@ def _config(count: int) -> types.GenerateContentConfig:
         response_schema=types.Schema(type=types.Type.ARRAY, items=rating, min_items=count, max_items=count),
         automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
     )
+
+
+def build(parts: ModelParts) -> GeminiReranker:
+    """Build what scores passages."""
+    return GeminiReranker(open_transport(parts, "reranker", parts.settings.rag_reranker_seconds), parts.settings.gemini_model)

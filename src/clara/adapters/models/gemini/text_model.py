@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, sendable
+from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, open_transport, sendable
 from clara.adapters.models.gemini.wire import GeminiUnavailableError
+from clara.adapters.models.registry import ModelParts
 from clara.answering.ports import ModelUnavailableError, Prompt
 
 # A reply has 1,600 characters at most; in the scripts that cost most, a token is hardly more than one of them. Gemini 3 counts
@@ -32,3 +33,8 @@ def _written(text: str) -> str:
     if not text.strip():
         raise GeminiUnavailableError("wrote nothing")
     return text.strip()
+
+
+def build(parts: ModelParts) -> GeminiTextModel:
+    """Build what writes answers."""
+    return GeminiTextModel(open_transport(parts, "writer"), parts.settings.gemini_writer_model)

@@ -6,8 +6,9 @@ from typing import Final
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from clara.adapters.models.gemini.transport import GeminiTransport, generation_config
+from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, open_transport
 from clara.adapters.models.gemini.wire import GeminiUnavailableError
+from clara.adapters.models.registry import ModelParts
 from clara.answering.ports import ModelUnavailableError
 from clara.retrieval.quotation import visible
 
@@ -71,3 +72,8 @@ def _config(model: str) -> types.GenerateContentConfig:
         type=types.Type.OBJECT, properties=fields, required=["speech", "words"], property_ordering=["speech", "words"]
     )
     return generation_config(model, INSTRUCTION, MAX_TOKENS, response_mime_type="application/json", response_schema=schema)
+
+
+def build(parts: ModelParts) -> GeminiTranscriber:
+    """Build what writes down voice notes."""
+    return GeminiTranscriber(open_transport(parts, "transcriber"), parts.settings.gemini_transcriber_model)

@@ -5,12 +5,15 @@ from typing import Annotated, Final
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, sendable
+from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, open_transport, sendable
 from clara.adapters.models.gemini.wire import GeminiUnavailableError
+from clara.adapters.models.registry import ModelParts
 from clara.language.identity_data import masked
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara.retrieval.quotation import one_line
 
+# A translation of one question takes a second; a search that found nothing is not worth a longer wait.
+SECONDS: Final = 3.0
 # Two queries of at most 500 characters, in any script.
 MAX_TOKENS: Final = 800
 # A query is a question, not a text: what is longer was invented or copied.
@@ -66,3 +69,8 @@ def _config(model: str) -> types.GenerateContentConfig:
     fields = {"spanish": types.Schema(type=types.Type.STRING), "english": types.Schema(type=types.Type.STRING)}
     schema = types.Schema(type=types.Type.OBJECT, properties=fields, required=list(fields), property_ordering=list(fields))
     return generation_config(model, INSTRUCTION, MAX_TOKENS, response_mime_type="application/json", response_schema=schema)
+
+
+def build(parts: ModelParts) -> GeminiTranslator:
+    """Build what puts questions into Spanish and English."""
+    return GeminiTranslator(open_transport(parts, "translator", SECONDS), parts.settings.gemini_model)

@@ -11,6 +11,7 @@ from google.genai.errors import APIError
 from clara.adapters.http.deadline import bounded_client, reason_of
 from clara.adapters.models.gemini.wire import GeminiUnavailableError, refusal_of, text_of
 from clara.adapters.models.guards import Guard, Outcome, ProviderUnavailableError, Retries, Retrying
+from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
 
 # People write about violence, trafficking and suicide, and need the answer most: the filters that can be set are off. What
 # Gemini blocks all the same is an answer that is missing, and the extractive writer gives one. BLOCK_NONE is the threshold that
@@ -161,3 +162,16 @@ class GeminiTransport:
 def _retry_after(error: APIError) -> str:
     """Give the header Retry-After of a refusal, empty without one: gateways say it there."""
     return error.response.headers.get("Retry-After", "") if isinstance(error.response, httpx.Response) else ""
+
+
+def open_transport(parts: ModelParts, part: str, seconds: float = LONGEST_SECONDS) -> GeminiTransport:
+    """Open a connection to Gemini for one part of the program, with so many seconds at most for each thing asked."""
+    settings = parts.settings
+    transport = GeminiTransport(
+        settings.secret("gemini_api_key"),
+        deadline_seconds=seconds,
+        base_url=settings.gemini_base_url or PUBLIC_URL,
+        guard=parts.guard(part, seconds),
+    )
+    parts.closing.callback(transport.close)
+    return transport
