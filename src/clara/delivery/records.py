@@ -10,6 +10,8 @@ from clara.delivery.message import Incoming, Lane, Report
 from clara.delivery.ports import Sealer, UnsealableError
 
 _CONTEXT: Final = "address of "
+# What a record says that it is. Files that earlier releases wrote say the same.
+_MESSAGE, _REPORT = "Incoming", "Report"
 
 
 def seal_address(incoming: Incoming, sealer: Sealer) -> bytes:
@@ -32,14 +34,14 @@ def written(item: Incoming | Report, now: Callable[[], datetime]) -> bytes:
     fields = asdict(item)
     if isinstance(item, Incoming):
         fields["received_at"] = (item.received_at or now()).astimezone(UTC).isoformat()
-    return json.dumps({"kind": type(item).__name__, "fields": fields}).encode()
+    return json.dumps({"kind": _MESSAGE if isinstance(item, Incoming) else _REPORT, "fields": fields}).encode()
 
 
 def read(record: bytes) -> Incoming | Report:
     """Read what was written. Raises ValueError, LookupError or TypeError when it is something else."""
     document = json.loads(record)
     fields = document["fields"]
-    if document["kind"] == Report.__name__:
+    if document["kind"] == _REPORT:
         return Report(**fields)
     received, kinds = datetime.fromisoformat(fields.pop("received_at")), tuple(fields.pop("media_types"))
     # The previous release's records name no recordings; what a later release adds is left out.
