@@ -19,7 +19,8 @@ from typing import Any
 
 import click
 
-from clara.container import Container
+from clara.answering.snapshot import KnowledgeSnapshot
+from clara.container.corpora import Corpora
 from clara.errors import MENDABLE
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import PROFILE
@@ -85,13 +86,13 @@ def wrapping(variant: Variant, profile: Profile, confidence: float) -> Callable[
     return wrap
 
 
-def measure(services: Container, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> AblationRow:
+def measure(corpora: Corpora, benchmark: Benchmark, variant: Variant, progress: Callable[[int, int], None]) -> AblationRow:
     """Ask every question of a benchmark, and measure quality, latency and memory."""
-    embedder = services.memorising_embedder(remember_queries=True)
+    embedder = corpora.memorising_embedder(remember_queries=True)
     vectors = embedder.embed([question.text for question in benchmark.questions], "query")
-    profile = services.profile(benchmark.profile)
+    profile = corpora.profile(benchmark.profile)
     # Without a calibration nothing is ever confident, so a policy stops by what it grades.
-    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, services.gather(replace(profile, **variant.change)), None))
+    retrieve = wrapping(variant, profile, 1.0)(hybrid(embedder, corpora.gather(replace(profile, **variant.change)), None))
     corpus = benchmark.passages[0].corpus
     values: dict[str, list[float]] = {name: [] for name in benchmark.measures}
     spent: list[float] = []
@@ -116,15 +117,17 @@ def _spent(milliseconds: Sequence[float]) -> tuple[float, float, float]:
     return median(milliseconds), sorted(milliseconds)[int(0.95 * len(milliseconds))], memory
 
 
-def measure_clara(services: Container, variant: Variant, questions: Sequence[Question]) -> AblationRow:
+def measure_clara(
+    corpora: Corpora, snapshot: KnowledgeSnapshot, variant: Variant, questions: Sequence[Question]
+) -> AblationRow:
     """Ask Clara's own development questions of a variant of her hybrid tier."""
-    profile = services.profile(PROFILE)
-    retrieve = services.snapshot().chains.variant(
-        services.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT)
+    profile = corpora.profile(PROFILE)
+    retrieve = snapshot.chains.variant(
+        corpora.gather(replace(profile, **variant.change)), wrapping(variant, profile, CONFIDENT)
     )
-    ask = asking(services.snapshot())
+    ask = asking(snapshot)
     texts = [question.query for question in questions]
-    vectors = dict(zip(texts, services.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))
+    vectors = dict(zip(texts, corpora.memorising_embedder(remember_queries=True).embed(texts, "query"), strict=True))
 
     def with_vector(question: Question) -> Query:
         return replace(ask(question), vector=tuple(vectors[question.query]))
@@ -140,19 +143,17 @@ def measure_clara(services: Container, variant: Variant, questions: Sequence[Que
     )
 
 
-def load(services: Container, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
+def load(corpora: Corpora, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
     """Make the benchmark's corpus searchable; what was loaded before stays."""
-    profile = services.profile(benchmark.profile)
+    profile = corpora.profile(benchmark.profile)
     corpus = benchmark.passages[0].corpus
-    ingest(corpus, benchmark.passages, services.passages(profile), services.memorising_embedder(), progress=progress)
+    ingest(corpus, benchmark.passages, corpora.passages(profile), corpora.memorising_embedder(), progress=progress)
 
 
-def _clara(services: Container, variants: Sequence[Variant]) -> list[AblationRow]:
-    ensure_corpus(services, lambda said: click.echo(said, err=True))
-    snapshot = services.snapshot()
+def _clara(corpora: Corpora, snapshot: KnowledgeSnapshot, variants: Sequence[Variant]) -> list[AblationRow]:
     questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
     questions += read_evaluation(snapshot, resources() / "eval" / "clara" / "development.jsonl")
-    return [measure_clara(services, variant, questions) for variant in variants if variant.fits("clara")]
+    return [measure_clara(corpora, snapshot, variant, questions) for variant in variants if variant.fits("clara")]
 
 
 @contextmanager
@@ -199,18 +200,19 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
         )
     rows: list[AblationRow] = []
     goals: dict[str, Mapping[str, float]] = {}
-    with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
+    with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
         if not only or "clara" in only:
-            rows += _clara(services, variants)
+            ensure_corpus(container, lambda said: click.echo(said, err=True))
+            rows += _clara(container, container.snapshot(), variants)
             _write(out, rows, goals)
         for file in files:
             benchmark = read_benchmark(file, data).sampled(most)
             goals[benchmark.name] = benchmark.goals
             with _bar(len(benchmark.passages), f"{benchmark.name}: loading") as progress:
-                load(services, benchmark, progress)
+                load(container, benchmark, progress)
             for variant in (one for one in variants if one.fits(benchmark.name)):
                 with _bar(len(benchmark.questions), f"{benchmark.name}: {variant.name}") as progress:
-                    rows.append(measure(services, benchmark, variant, progress))
+                    rows.append(measure(container, benchmark, variant, progress))
             _write(out, rows, goals)
     click.echo(markdown(rows, goals))
 

@@ -50,11 +50,11 @@ def test_names_lead_to_versions() -> None:
 
 def test_what_stands_behind_a_name(published: Container) -> None:
     """Corpus, version, model and publication are read together; an unknown name stands for itself and nothing."""
-    standing = published.corpora.standing("clara")
+    standing = published.served.standing("clara")
     assert (standing.physical, standing.publication, standing.model) == ("clara@2", 2, published.embedder.model)
-    own = published.corpora.standing("clara@2")
+    own = published.served.standing("clara@2")
     assert (own.physical, own.version, own.publication) == ("clara@2", standing.version, None)
-    assert published.corpora.standing("nobody") == Standing("nobody")
+    assert published.served.standing("nobody") == Standing("nobody")
     assert published.versions.current("clara") == standing.version
 
 

@@ -20,7 +20,7 @@ from clara.answering.tool_factory import ToolFactory, build_danger
 from clara.answering.voice_notes import Listener
 from clara.channels.ports import Channel, ChannelRecordings
 from clara.channels.registry import open_channels
-from clara.container.corpora import CorpusContainer
+from clara.container.corpora import Corpora
 from clara.container.snapshots import ServedSnapshots
 from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion, digest_of_release, laid_over, read_knowledge
 from clara.knowledge.passages import CORPUS, PROFILE
@@ -60,7 +60,7 @@ SHAPING: Final = (
 )
 
 
-class Container(CorpusContainer):
+class Container(Corpora):
     """What one process is made of, each part built on first use, once, and closed at the end.
 
     `outage` is why there is no database where `database_url` is None; `server` is the embedded one, stopped at the end.
@@ -79,7 +79,7 @@ class Container(CorpusContainer):
         self.outage = outage
         self.clock: Callable[[], float] = monotonic  # what a turn's time is measured by, in seconds
         self.turn_seconds = TURN_SECONDS
-        self.snapshots = ServedSnapshots(self._served, lambda standing: self.snapshot_of(self._version(standing)))
+        self.snapshots = ServedSnapshots(self._standing, lambda standing: self.snapshot_of(self._version(standing)))
 
     def __enter__(self) -> Self:
         return self
@@ -145,7 +145,7 @@ class Container(CorpusContainer):
         """Give the snapshot of a version: one that is tried before it is served, or one of the past."""
         return KnowledgeSnapshot(version, self._parts)
 
-    def _served(self) -> Standing | None:
+    def _standing(self) -> Standing | None:
         return self.versions.standing(CORPUS) if self.database_url else None
 
     def _version(self, standing: Standing | None) -> KnowledgeVersion:
@@ -164,7 +164,7 @@ class Container(CorpusContainer):
         settings = self.settings
         chains = ChainParts(
             self.data,
-            self.corpora,
+            self.served,
             lambda embedder: self.gather(self.profile(PROFILE), embedder),
             searched=settings.rag_enabled and self.database_url is not None,
             outage=self.outage if settings.rag_enabled else None,

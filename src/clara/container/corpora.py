@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 
-class CorpusContainer:
-    """What searches and fills corpora. What is open is given back by `disconnect`, the youngest first."""
+class Corpora:
+    """The parts that search and fill corpora. What is open is given back by `disconnect`, the youngest first."""
 
     def __init__(self, settings: Settings, database_url: str | None) -> None:
         self.settings = settings
@@ -97,7 +97,7 @@ class CorpusContainer:
         return versions
 
     @Once
-    def corpora(self) -> ServedCorpora:
+    def served(self) -> ServedCorpora:
         """Which corpora are served, as last seen while the database is away."""
         return ServedCorpora(self.versions if self.database_url else None, self.embedders)
 
@@ -108,7 +108,7 @@ class CorpusContainer:
 
     def served_model(self, corpus: str) -> str:
         """Give the model that a corpus is searched by: while the database is away the last one known, at first the bundled."""
-        return self.corpora.model(corpus, self.corpora.standing(corpus), self.embedder.model)
+        return self.served.model(corpus, self.served.standing(corpus), self.embedder.model)
 
     def profile(self, name: str) -> Profile:
         """Give the profile of that name. Raises ProfileError."""
@@ -216,7 +216,7 @@ class CorpusContainer:
         What a policy holds for near was measured with the bundled embedder only; with another one there is none. Raises
         UnknownCorpusError, ProfileError.
         """
-        profile = self.profile(self.passages().profile_of(self.corpora.standing(corpus).physical))
+        profile = self.profile(self.passages().profile_of(self.served.standing(corpus).physical))
         bundled = self.embedder
 
         def build(embedder: Embedder) -> Retrieve:
@@ -228,7 +228,7 @@ class CorpusContainer:
             # Nobody calibrated this corpus, so nothing is ever confident: a policy stops by what it grades.
             return by_policy(policy, plain, subject_of(profile, self.data), confidence=1.0)
 
-        return validated(self.corpora.by_model(build, bundled))
+        return validated(self.served.by_model(build, bundled))
 
 
 def _log_memory(error: EmbeddingMemoryUnavailableError) -> None:

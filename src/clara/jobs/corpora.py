@@ -131,7 +131,7 @@ class Recall:
 
 def recall(services: Container, name: str, progress: Callable[[int, int], None], *, sample: int = SAMPLE) -> Recall:
     """Compare HNSW with an exact search, each asked for the neighbours of sampled passages. Raises UnknownCorpusError."""
-    name = services.corpora.standing(name).physical
+    name = services.served.standing(name).physical
     services.passages().profile_of(name)
     embedder = services.embedders.asking(services.served_model(name))
     index = services.index(Profile(dense=1.0, lexical=0.0), embedder)

@@ -185,7 +185,7 @@ def as_json(found: Sequence[Status]) -> list[dict[str, object]]:
 
 def _named(services: Container, corpora: Sequence[str]) -> list[str]:
     """Give the corpora that are meant, for a name the one that is served under it. Raises CorpusNameError."""
-    corpora = [services.corpora.standing(name).physical for name in corpora]
+    corpora = [services.served.standing(name).physical for name in corpora]
     there = list(dict.fromkeys(space.corpus for space in services.spaces().spaces()))
     if not there:
         raise CorpusNameError("there is no corpus yet; run `clara ingest`")

@@ -153,7 +153,7 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
 
 
 def _plan(services: Container, query: Query) -> list[str]:
-    query = replace(query, corpus=services.corpora.standing(query.corpus).physical)
+    query = replace(query, corpus=services.served.standing(query.corpus).physical)
     embedder = services.embedders.asking(services.served_model(query.corpus))
     profile = services.profile(services.passages().profile_of(query.corpus))
     lines = services.index(profile, embedder).plan(query, embedder.embed([query.text], "query")[0])

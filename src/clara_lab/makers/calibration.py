@@ -14,8 +14,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.knowledge.keyword_tier import KEYWORD, keyword
+from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS
 from clara.processes.preparation import running_services
 from clara.quality.dataset import Question
@@ -55,13 +56,12 @@ class Noting:
         return dict(zip(self._names, self.rows[-1], strict=True))
 
 
-def measure(services: Container, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
+def measure(corpora: Corpora, knowledge: Knowledge, tier: str, questions: Sequence[Question]) -> tuple[Matrix, Matrix]:
     """Give the features of each question's hits, one row a question, and whether it is in scope."""
     judge = Noting(FEATURES[tier])
-    knowledge = services.snapshot().knowledge
     search: Retrieve
     if tier == HYBRID:
-        search = hybrid(services.embedder, plainly(services.index()), judge, knowledge.understand)
+        search = hybrid(corpora.embedder, plainly(corpora.index()), judge, knowledge.understand)
     else:
         search = keyword(knowledge.passages, knowledge.understand, judge)
     for question in questions:
@@ -128,10 +128,14 @@ def _risk_coverage(unseen: Matrix, labels: Matrix) -> list[list[float]]:
 def main() -> None:
     """Fit on every development question of eval/clara."""
     folder = resources() / "eval" / "clara"
-    with running_services(load_settings(), lambda message: click.echo(message, err=True)) as services:
-        questions = [question for question in read_evaluation(services.snapshot()) if question.split == "dev"]
-        questions += read_evaluation(services.snapshot(), folder / "development.jsonl")
-        tiers = {name: calibrated(*measure(services, name, questions), names) for name, names in FEATURES.items()}
+    with running_services(load_settings(), lambda message: click.echo(message, err=True)) as container:
+        snapshot = container.snapshot()
+        questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
+        questions += read_evaluation(snapshot, folder / "development.jsonl")
+        tiers = {
+            name: calibrated(*measure(container, snapshot.knowledge, name, questions), names)
+            for name, names in FEATURES.items()
+        }
     document = {
         "$comment": "Logistic model of 'the corpus holds an answer', by tier; made by clara_lab.makers.calibration.",
         "fitted_on": "the dev split of queries.jsonl and development.jsonl",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
 from clara.ingestion.journey import STEP
 from clara.knowledge.law.markdown import read_markdown
@@ -36,24 +37,24 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
     if evaluation:
         with running_services(load_settings(), click.echo, prepare="schema") as served:
             ensure_corpus(served, click.echo)
-            _write_questions(served)
+            _write_questions(served.snapshot())
         return
-    services = Container(load_settings(), None)
+    container = Container(load_settings(), None)
     data = resources() / "data"
     if norms is None:
-        texts = [passage.indexed_text for passage in services.snapshot().knowledge.passages]
-        _write(data / "vectors.npz", texts, services.passage_embedder())
+        texts = [passage.indexed_text for passage in container.snapshot().knowledge.passages]
+        _write(data / "vectors.npz", texts, container.passage_embedder())
         return
     (data / "law_vectors").mkdir(exist_ok=True)
     for file in sorted(norms.glob("*.md")):
         norm = read_markdown(file.read_text("utf-8"))
         texts = [passage.indexed_text for passage in passages_of_norm(norm, LAW_CORPUS)]
-        _write(data / "law_vectors" / f"{norm.id}.npz", texts, services.embedder)
+        _write(data / "law_vectors" / f"{norm.id}.npz", texts, container.embedder)
 
 
-def _write_questions(services: Container) -> None:
+def _write_questions(snapshot: KnowledgeSnapshot) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
-    vectors = QuestionVectors(services.snapshot())
+    vectors = QuestionVectors(snapshot)
     evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)
     for name, suite in suites_found().items():
         click.echo(f"asking for {name} ...")
@@ -61,7 +62,7 @@ def _write_questions(services: Container) -> None:
             judge_part(vectors.carried, suite, split)
     made = {digest_of(text, "query"): vector for text, vector in vectors.of_all().items()}
     target = resources() / FILE
-    write_vectors(target, services.embedder.model, made)
+    write_vectors(target, snapshot.embedder.model, made)
     click.echo(f"{target.name}: {len(made)} vectors, {len(vectors.missing)} of them new, {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from clara.adapters.postgres.corpus.passages import alone_with
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.ingestion.journey import ingest
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
@@ -41,7 +41,7 @@ class Indexed:
     unenriched: Mapping[str, str] = field(default_factory=dict)
 
 
-def profile_of(services: Container, plan: RunPlan) -> Profile:
+def profile_of(corpora: Corpora, plan: RunPlan) -> Profile:
     """Give the weights of a strategy. Raises ProfileError.
 
     SIMPLE_VECTOR asks the vectors alone; CONTEXTUAL_HYBRID fuses both legs by reciprocal ranks. Their names stand for what
@@ -54,22 +54,22 @@ def profile_of(services: Container, plan: RunPlan) -> Profile:
     if plan.retrieval_strategy == CONTEXTUAL_HYBRID:
         dense, lexical = plan.retrieval_vector_weight, plan.retrieval_bm25_weight
         return replace(usual, dense=dense, lexical=lexical, by_ranks=True, rank_constant=plan.retrieval_rrf_k)
-    return replace(services.profile(plan.retrieval_strategy.removeprefix(PROFILE)), strategy=plan.retrieval_order)
+    return replace(corpora.profile(plan.retrieval_strategy.removeprefix(PROFILE)), strategy=plan.retrieval_order)
 
 
 def index(
-    services: Container, plan: RunPlan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
+    corpora: Corpora, plan: RunPlan, data: BenchData, embedder: Embedder, situating: Situating | None, progress: Progress
 ) -> Indexed:
     """Enrich, embed and store the documents, each as one passage, in one transaction.
 
     A corpus is known by everything that shapes it, so that a run of the same documents finds it whole. One that was killed left
     nothing but vectors that are remembered. Raises StoreUnavailableError, EmbedderUnavailableError.
     """
-    profile = profile_of(services, plan)
+    profile = profile_of(corpora, plan)
     corpus = corpus_of(data, embedder, situating, profile)
     passages = [passage_of(document, corpus, profile.language) for document in data.documents if document.text.strip()]
-    store = services.passages(profile, embedder)
-    with alone_with(services.engine, corpus, "load"):
+    store = corpora.passages(profile, embedder)
+    with alone_with(corpora.engine, corpus, "load"):
         if len(store.stored(corpus).passages) == len(passages):
             return Indexed(corpus, profile, len(passages), 0)
         made = _enriched(passages, data.documents, situating, progress)
@@ -79,7 +79,7 @@ def index(
             corpus,
             [replace(passage, corpus=corpus) for passage in made.passages],
             store,
-            services.memorising_embedder(embedder),
+            corpora.memorising_embedder(embedder),
             progress=lambda done, total: progress("embedding", done, total),
         )
     return Indexed(corpus, profile, len(passages), report.embedded, made.failures)

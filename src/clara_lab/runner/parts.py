@@ -10,7 +10,7 @@ from clara.adapters.models.batches import Patience
 from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
 from clara.adapters.models.gemini.embedder import GeminiEmbedder
 from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
 from clara_lab.bench.enrichment import by_extract, by_model, remembered
@@ -40,21 +40,21 @@ class Parts:
 
 
 @contextmanager
-def parts_of(services: Container, plan: RunPlan, log: EventLog, folder: Path) -> Iterator[Parts]:
+def parts_of(corpora: Corpora, plan: RunPlan, log: EventLog, folder: Path) -> Iterator[Parts]:
     """Build what a plan names, and close it at the end; every request becomes an event of the log.
 
     `folder` keeps the sentences that a model wrote. Raises EmbedderUnavailableError and ChatUnavailableError when a served
     model cannot be asked at all: better now than after hours.
     """
     with ExitStack() as closing:
-        builder = _Builder(services, plan, log, closing)
+        builder = _Builder(corpora, plan, log, closing)
         chat = builder.chat() if plan.served_llm else None
         writer: AnswerWriter | None = None
         if plan.generation_enabled:
             writer = ModelWriter(chat) if chat else SpanWriter()
         yield Parts(
             builder.embedder(),
-            _situating(services, plan, chat, folder) if plan.enriches else None,
+            _situating(corpora, plan, chat, folder) if plan.enriches else None,
             builder.reranker() if plan.reranker_enabled else None,
             writer,
             AnswerJudge(chat) if chat and plan.judge_enabled and plan.generation_enabled else None,
@@ -64,8 +64,8 @@ def parts_of(services: Container, plan: RunPlan, log: EventLog, folder: Path) ->
 
 
 class _Builder:
-    def __init__(self, services: Container, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
-        self._services, self._plan, self._closing = services, plan, closing
+    def __init__(self, corpora: Corpora, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
+        self._corpora, self._plan, self._closing = corpora, plan, closing
         limits = RequestLimits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
 
         def noted(event: RequestEvent) -> None:
@@ -77,7 +77,7 @@ class _Builder:
     def embedder(self) -> Embedder:
         plan = self._plan
         if plan.embedding_model_name == LOCAL:
-            return self._services.embedder
+            return self._corpora.embedder
         if plan.embedding_model_name.startswith(GEMINI):
             return GeminiEmbedder(self._gemini(), plan.embedding_model_name)
         manner = EmbeddingManner(plan.embedding_model_type == "asymmetric", plan.embedding_batch_size)
@@ -117,10 +117,10 @@ class _Builder:
         return transport
 
 
-def _situating(services: Container, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
+def _situating(corpora: Corpora, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
-        return Situating(f"extractive-{tokens}", by_extract(services.token_counter, tokens), 1)
+        return Situating(f"extractive-{tokens}", by_extract(corpora.token_counter, tokens), 1)
     name = f"{chat.name}-{tokens}"
     file = folder / f"sentences-{''.join(letter if letter.isalnum() else '-' for letter in name)}.jsonl"
     return Situating(name, remembered(by_model(chat, tokens), file), plan.retrieval_context_batch_size)

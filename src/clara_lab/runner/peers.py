@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
 from clara_lab.bench.dataset import BenchData
@@ -60,7 +60,7 @@ class PeerOptions:
     seconds: float = SECONDS
 
 
-def compare_peers(services: Container, plan: RunPlan, manner: PeerOptions, say: Say, progress: Progress) -> PeersTable:
+def compare_peers(corpora: Corpora, plan: RunPlan, manner: PeerOptions, say: Say, progress: Progress) -> PeersTable:
     """Search with every contender, each in a process and a database of its own, and write the table in three formats.
 
     What is not installed, fails or takes too long is a row that says so. Raises BenchDataError, UnknownPeerError,
@@ -71,13 +71,13 @@ def compare_peers(services: Container, plan: RunPlan, manner: PeerOptions, say: 
     data = replace(data, documents=tuple(document for document in data.documents if document.text.strip()))
     say(sizes(data))
     manner.folder.mkdir(parents=True, exist_ok=True)
-    work = _embedded(services, plan, data, manner.folder, progress)
+    work = _embedded(corpora, plan, data, manner.folder, progress)
     outcomes: list[PeerOutcome] = []
     with tempfile.TemporaryDirectory(prefix="clara-peers-") as kept:
         folder = Path(kept)
         write_work(folder, work)
         for contender in chosen:
-            outcomes.append(_outcome(services, plan, contender, work, _bounds(folder, manner)))
+            outcomes.append(_outcome(corpora, plan, contender, work, _bounds(folder, manner)))
             say(_said(outcomes[-1]))
     started = datetime.now(UTC)
     table = PeersTable(started.isoformat(), described(data), plan.retrieval_k, tuple(outcomes), data.questions)
@@ -87,7 +87,7 @@ def compare_peers(services: Container, plan: RunPlan, manner: PeerOptions, say: 
     return table
 
 
-def _embedded(services: Container, plan: RunPlan, data: BenchData, folder: Path, progress: Progress) -> Work:
+def _embedded(corpora: Corpora, plan: RunPlan, data: BenchData, folder: Path, progress: Progress) -> Work:
     """Embed documents and questions once for all; what was embedded before, by any run, is remembered."""
     bare = plan.model_copy(
         update={
@@ -99,8 +99,8 @@ def _embedded(services: Container, plan: RunPlan, data: BenchData, folder: Path,
     )
     log = EventLog(folder / "peers.events.jsonl")
     try:
-        with parts_of(services, bare, log, folder) as parts:
-            embedder = services.memorising_embedder(parts.embedder, remember_queries=True)
+        with parts_of(corpora, bare, log, folder) as parts:
+            embedder = corpora.memorising_embedder(parts.embedder, remember_queries=True)
             documents = [content_of(document) for document in data.documents]
             questions = [question.text for question in data.questions]
             return Work(
@@ -122,9 +122,9 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role, progress: Pro
     return made
 
 
-def _outcome(services: Container, plan: RunPlan, contender: Contender, work: Work, bounds: PeerLimits) -> PeerOutcome:
+def _outcome(corpora: Corpora, plan: RunPlan, contender: Contender, work: Work, bounds: PeerLimits) -> PeerOutcome:
     dictionary = DICTIONARIES.get(plan.retrieval_bm25_language, "simple")
-    with borrowed_database(str(services.database_url), f"{DATABASE}{uuid4().hex}") as url:
+    with borrowed_database(str(corpora.database_url), f"{DATABASE}{uuid4().hex}") as url:
         dimensions = work.document_vectors.shape[1]
         setting = PeerSetting(url, dimensions, dictionary, contender.way, contender.options)
         return outcome_of(contender, setting, plan.retrieval_k, bounds)

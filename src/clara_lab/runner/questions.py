@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Final
 
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.retrieval.hybrid import hybrid
 from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
@@ -109,12 +109,12 @@ def pre_embedded(
 
 
 def asker(
-    services: Container, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
+    corpora: Corpora, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
 ) -> Asker:
     """Build the search of a run: the strategy's weights, and its policy around it."""
-    search = hybrid(embedder, services.gather(indexed.profile, embedder), None)
+    search = hybrid(embedder, corpora.gather(indexed.profile, embedder), None)
     # Without a calibration nothing is ever confident, so a policy stops by what it grades.
-    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile, services.data), 1.0)
+    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile, corpora.data), 1.0)
     return Asker(wrapped, indexed.corpus, plan, rerank, vectors)
 
 

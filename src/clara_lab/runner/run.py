@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import uuid4
 
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara_lab.bench.comparison import compare, comparison_json, comparison_text
 from clara_lab.bench.dataset import BenchData
 from clara_lab.bench.events import EventLog, Events, read_events
@@ -48,7 +48,7 @@ class _Clock:
         self._since = now
 
 
-def run(services: Container, plan: RunPlan, output: Output, say: Say, progress: Progress) -> RunRecord:
+def run(corpora: Corpora, plan: RunPlan, output: Output, say: Say, progress: Progress) -> RunRecord:
     """Run the bench and write its reports; give the record.
 
     Every question's result is in the event log as soon as it is there: a run that was killed is taken up again with its id, and
@@ -64,8 +64,8 @@ def run(services: Container, plan: RunPlan, output: Output, say: Say, progress: 
     try:
         if not begun.done:
             log.write("run_start", run_id=begun.run_id, started=begun.started, plan=plan.shown(), data=described(data))
-        with parts_of(services, plan, log, output.folder) as parts:
-            record = _run(services, plan, _Work(data, begun, parts, log, clock), progress)
+        with parts_of(corpora, plan, log, output.folder) as parts:
+            record = _run(corpora, plan, _Work(data, begun, parts, log, clock), progress)
         log.write("run_complete", run_id=record.run_id, totals=record.totals)
     finally:
         log.close()
@@ -92,9 +92,9 @@ class _Work:
     clock: _Clock
 
 
-def _run(services: Container, plan: RunPlan, work: _Work, progress: Progress) -> RunRecord:
+def _run(corpora: Corpora, plan: RunPlan, work: _Work, progress: Progress) -> RunRecord:
     parts, clock = work.parts, work.clock
-    indexed = index(services, plan, work.data, parts.embedder, parts.situating, progress)
+    indexed = index(corpora, plan, work.data, parts.embedder, parts.situating, progress)
     clock.ended("index")
     left = [question for question in work.data.questions if question.id not in work.begun.done]
     failed: list[str] = []
@@ -105,7 +105,7 @@ def _run(services: Container, plan: RunPlan, work: _Work, progress: Progress) ->
 
     vectors = pre_embedded(parts.embedder, left, plan.embedding_batch_size, noted, progress)
     clock.ended("embed_questions")
-    ask = asker(services, plan, indexed, parts.embedder, parts.reranker, vectors)
+    ask = asker(corpora, plan, indexed, parts.embedder, parts.reranker, vectors)
     found = list(answers(ask, left, progress))
     clock.ended("retrieve")
     records = dict(work.begun.done)

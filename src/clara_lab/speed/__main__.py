@@ -6,7 +6,7 @@ Walls on a shared machine are weather; the ratios are climate.
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,13 +15,14 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import click
+from sqlalchemy import Engine
 from twilio.request_validator import RequestValidator
 
-from clara.container import Container
 from clara.knowledge.passages import CORPUS
 from clara.processes.children import Child
 from clara.processes.preparation import fill, running_services
-from clara.retrieval.passage import Query
+from clara.retrieval.passage import Query, Retrieve
+from clara.retrieval.ports import Embedder, HybridIndex
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings
 from clara_lab.speed.engine import measure as measure_engine
 
@@ -36,16 +37,16 @@ WEB_PORT = 8179
 
 def main() -> None:
     """Run every measurement and print one line each."""
-    with running_services(load_settings(), lambda said: click.echo(said, err=True)) as services:
-        measure_engine(services, QUESTIONS, _say)
-        _retrieval(services)
-        _ingestion(services)
-        _processes(services)
-        _cold_start(services)
+    with running_services(load_settings(), lambda said: click.echo(said, err=True)) as container:
+        measure_engine(container, QUESTIONS, _say)
+        _retrieval(container.embedder, container.index(), container.retriever)
+        _ingestion(lambda: fill(container, lambda _said: None))
+        environment = child_environment(RAG_DB_URL=str(container.database_url))
+        _processes(environment, container.engine)
+        _cold_start(environment)
 
 
-def _retrieval(services: Container) -> None:
-    embedder, index, retrieve = services.embedder, services.index(), services.retriever
+def _retrieval(embedder: Embedder, index: HybridIndex, retrieve: Retrieve) -> None:
     vectors = {question: embedder.embed([question], "query")[0] for question in QUESTIONS}
     for question in QUESTIONS:
         retrieve(Query(question, CORPUS))
@@ -64,16 +65,16 @@ def _retrieval(services: Container) -> None:
     _say("retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.25 x")
 
 
-def _ingestion(services: Container) -> None:
-    spent = [_milliseconds(lambda: fill(services, lambda _said: None)) for _ in range(5)]
+def _ingestion(ingest: Callable[[], object]) -> None:
+    spent = [_milliseconds(ingest) for _ in range(5)]
     _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
 
 
-def _processes(services: Container) -> None:
-    with _serving(services) as (web, worker):
+def _processes(environment: Mapping[str, str], database: Engine) -> None:
+    with _serving(environment) as (web, worker):
         acknowledged = [_milliseconds(_poster(number)) for number in range(POSTS)]
         until_answered = monotonic() + 60
-        while _left(services) and monotonic() < until_answered:
+        while _left(database) and monotonic() < until_answered:
             sleep(0.2)
         _say("webhook acknowledgement, p50", f"{statistics.median(acknowledged):.1f} ms", "<= 15 ms")
         _say("webhook acknowledgement, p99", f"{sorted(acknowledged)[int(0.99 * POSTS)]:.1f} ms")
@@ -83,31 +84,30 @@ def _processes(services: Container) -> None:
         _say("peak memory, worker (VmHWM)", f"{sum(map(_peak_megabytes, worker)):.0f} MB", "<= 220 MB")
 
 
-def _cold_start(services: Container) -> None:
+def _cold_start(environment: Mapping[str, str]) -> None:
     command = [sys.executable, "-m", "clara", "ask", QUESTIONS[0]]
-    environment = child_environment(RAG_DB_URL=str(services.database_url))
     spent = [
-        _milliseconds(lambda: subprocess.run(command, env=environment, check=True, capture_output=True))  # noqa: S603
+        _milliseconds(lambda: subprocess.run(command, env=dict(environment), check=True, capture_output=True))  # noqa: S603
         for _ in range(5)
     ]
     _say("`clara ask`, cold start, p50", f"{statistics.median(spent) / 1000:.2f} s", "<= 3 s")
 
 
 @contextmanager
-def _serving(services: Container) -> Iterator[tuple[list[int], list[int]]]:
+def _serving(environment: Mapping[str, str]) -> Iterator[tuple[list[int], list[int]]]:
     """Run web and worker as in production; give their process ids."""
-    environment = child_environment(
-        RAG_DB_URL=str(services.database_url),
-        PORT=str(WEB_PORT),
-        OMP_NUM_THREADS="1",
-        CLARA_CHANNEL="twilio",
-        CLARA_PUBLIC_URL=f"http://127.0.0.1:{WEB_PORT}",
-        CLARA_PSEUDONYM_KEY=SAMPLE_KEY,
-        CLARA_ADDRESS_KEY=SAMPLE_KEY,
-        TWILIO_ACCOUNT_SID=DEMO_ACCOUNT,
-        TWILIO_AUTH_TOKEN=DEMO_TOKEN,
-        TWILIO_API_URL="http://127.0.0.1:1",  # nothing is sent: replies wait in the outbox
-    )
+    environment = {
+        **environment,
+        "PORT": str(WEB_PORT),
+        "OMP_NUM_THREADS": "1",
+        "CLARA_CHANNEL": "twilio",
+        "CLARA_PUBLIC_URL": f"http://127.0.0.1:{WEB_PORT}",
+        "CLARA_PSEUDONYM_KEY": SAMPLE_KEY,
+        "CLARA_ADDRESS_KEY": SAMPLE_KEY,
+        "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
+        "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
+        "TWILIO_API_URL": "http://127.0.0.1:1",  # nothing is sent: replies wait in the outbox
+    }
     children = [Child("web", environment, quiet=True), Child("worker", environment, quiet=True)]
     try:
         for child in children:
@@ -147,8 +147,8 @@ def _poster(number: int) -> Callable[[], None]:
     return post
 
 
-def _left(services: Container) -> int:
-    with services.engine.connect() as connection:
+def _left(database: Engine) -> int:
+    with database.connect() as connection:
         unanswered = "select count(*) from inbox i where not exists (select from outbox o where o.inbox_id = i.id)"
         return int(connection.exec_driver_sql(unanswered).scalar() or 0)
 

@@ -6,22 +6,24 @@ code 1 when a goal is missed.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic, perf_counter, sleep
 from typing import Final
 
 import click
 from pydantic import SecretStr
 
-from clara.answering.journey import converse
+from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, ReplyStatus
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara.container import Container
 from clara.logs import configure_logs
 from clara.processes.preparation import running_services
+from clara.retrieval.ports import Embedder
 from clara.settings import Settings, load_settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
 from clara_lab.stand_ins.model_server import ModelStandIn
@@ -45,6 +47,8 @@ CLOSES: Final = 30.0
 LASTING: Final = frozenset({"quota-day"})
 PROMPT: Final = Prompt("Answer from the page alone.", "canary-of-a-person\\nEl NIE cuesta 9,84 €.")
 CRITICAL: Final = 50  # logging.CRITICAL: this prints a table, not a log
+# A model that is served, and who asks it: for an answer, or alone.
+_Served = tuple[ModelStandIn, Tools, TextModel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +91,11 @@ def main() -> None:
     configure_logs(CRITICAL)
     faults: Mapping[str, ScriptedReply] = {**gemini_faults(), **declining_faults()}
     with (
-        running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as services,
+        running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as container,
         ThreadPoolExecutor(FAULTS_AT_ONCE) as pool,
     ):
-        endured = list(pool.map(lambda named: _endure(services, *named), faults.items()))
+        served = partial(_served, container.settings, container.database_url, container.embedder)
+        endured = list(pool.map(lambda named: _endure(served, *named), faults.items()))
     people, model = f"{'messages':>8} {'drafts':>6} {'max s':>6}", f"{'calls':>5} {'max s':>6} {'requests':>8}"
     click.echo(f"{'fault':<14} {people} {model} {'well after s':>13}")
     missed = [told for each in endured if (told := _say(each, declined=each.name in declining_faults()))]
@@ -102,16 +107,15 @@ def main() -> None:
         sys.exit(1)
 
 
-def _endure(services: Container, name: str, fault: ScriptedReply) -> Endured:
-    with _served(services) as (server, failing), ThreadPoolExecutor(ASKING_AT_ONCE) as people:
-        _converse(failing, QUESTIONS[0])  # what is built once is not part of an answer
+def _endure(served: Callable[[], AbstractContextManager[_Served]], name: str, fault: ScriptedReply) -> Endured:
+    with served() as (server, tools, _), ThreadPoolExecutor(ASKING_AT_ONCE) as people:
+        _converse(tools, QUESTIONS[0])  # what is built once is not part of an answer
         server.requests.clear()
         server.standing = fault
-        replies = list(people.map(lambda question: _converse(failing, question), QUESTIONS * 2))
+        replies = list(people.map(lambda question: _converse(tools, question), QUESTIONS * 2))
         drafts = len(server.requests)
-    with _served(services) as (server, failing):
+    with served() as (server, _, model):
         server.standing = fault
-        model = _model_of(failing)
         with ThreadPoolExecutor(ASKING_AT_ONCE) as people:
             told = list(people.map(lambda _number: _ask(model), range(CALLS)))
         requests = len(server.requests)
@@ -124,29 +128,24 @@ def _endure(services: Container, name: str, fault: ScriptedReply) -> Endured:
     return Endured(name, waited, unanswered, drafts, seconds, answered, reasons, requests, healed)
 
 
-def _model_of(services: Container) -> TextModel:
-    model = services.models.text_model
-    if model is None:
-        raise TypeError
-    return model
-
-
 @contextmanager
-def _served(services: Container) -> Iterator[tuple[ModelStandIn, Container]]:
-    """Serve a Gemini, and open services of their own on it."""
+def _served(settings: Settings, database_url: str | None, embedder: Embedder) -> Iterator[_Served]:
+    """Serve a Gemini, and answer with its help."""
     server = ModelStandIn().serve()
     chosen = {"rag_writer": "gemini", "gemini_api_key": SecretStr("any"), "gemini_base_url": server.url}
-    settings: Settings = services.settings.model_copy(update={**chosen, "gemini_calls_per_day": 10**9})
-    failing = Container(settings, services.database_url)
-    failing.embedder = services.embedder
-    yield server, failing
-    failing.close()
+    settings = settings.model_copy(update={**chosen, "gemini_calls_per_day": 10**9})
+    with Container(settings, database_url) as failing:
+        failing.embedder = embedder
+        model = failing.models.text_model
+        if model is None:
+            raise TypeError
+        yield server, failing.snapshot().tools, model
     server.close()
 
 
-def _converse(services: Container, question: str) -> tuple[bool, float]:
+def _converse(tools: Tools, question: str) -> tuple[bool, float]:
     started = perf_counter()
-    reply = converse(Message(question), services.snapshot().tools)
+    reply = converse(Message(question), tools)
     return reply.status is ReplyStatus.ANSWERED and bool(reply.citations), perf_counter() - started
 
 

@@ -70,11 +70,11 @@ def _typed_at_random() -> Iterator[LabelledExample]:
 @click.option("--validate", is_flag=True, help="Judge by models that did not see a scenario, or a language, as well.")
 def main(*, validate: bool) -> None:
     """Train on data/ and write data/danger/model.npz."""
-    services = Container(load_settings(), None)
+    container = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
-    embedder = services.embedder
-    vectors = embedded([one.text for one in examples], embedder, services.settings.home / "typical-questions.npz")
+    embedder = container.embedder
+    vectors = embedded([one.text for one in examples], embedder, container.settings.home / "typical-questions.npz")
     features = features_of([one.text for one in examples], vectors, *PENALTIES)
     arrays, about = train(labelled(examples), features, embedder.model)
     shares = judged_by_others(examples, features)

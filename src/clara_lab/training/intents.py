@@ -145,10 +145,10 @@ def train(examples: Sequence[TypicalQuestion], vectors: Floats, embedder: str) -
 
 def main() -> None:
     """Train on data/ and write data/intent.npz."""
-    services = Container(load_settings(), None)
+    container = Container(load_settings(), None)
     examples = examples_of(read_catalogue(resources() / "data", with_questions=True))
-    embedder = services.embedder
-    vectors = embedded([example.text for example in examples], embedder, services.settings.home / "typical-questions.npz")
+    embedder = container.embedder
+    vectors = embedded([example.text for example in examples], embedder, container.settings.home / "typical-questions.npz")
     arrays, about = train(examples, vectors, embedder.model)
     target = resources() / "data" / "intent.npz"
     write_intent(target, arrays, about)

@@ -49,11 +49,11 @@ def labelled(
 
 def main() -> None:
     """Train on data/ and write data/scope/topics.npz."""
-    services = Container(load_settings(), None)
+    container = Container(load_settings(), None)
     data = resources() / "data"
     examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
-    embedder = services.embedder
-    vectors = embedded([text for text, _ in examples], embedder, services.settings.home / "typical-questions.npz")
+    embedder = container.embedder
+    vectors = embedded([text for text, _ in examples], embedder, container.settings.home / "typical-questions.npz")
     features = features_of([text for text, _ in examples], vectors)
     arrays, about = train(examples, features, embedder.model)
     target = data / "scope" / "topics.npz"

@@ -33,11 +33,11 @@ def examples_of(folder: Path) -> list[LabelledExample]:
 
 def main() -> None:
     """Train on data/ and write data/rights/model.npz."""
-    services = Container(load_settings(), None)
+    container = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
-    embedder = services.embedder
-    vectors = embedded([one.text for one in examples], embedder, services.settings.home / "typical-questions.npz")
+    embedder = container.embedder
+    vectors = embedded([one.text for one in examples], embedder, container.settings.home / "typical-questions.npz")
     features = features_of([one.text for one in examples], vectors)
     arrays, about = train(labelled(examples), features, embedder.model)
     wanted = about["classes"].index(Wish.ERASE.value)
