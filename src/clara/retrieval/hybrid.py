@@ -3,16 +3,24 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from clara.retrieval.calibration import Judge
 from clara.retrieval.embedders import vector_of
 from clara.retrieval.passage import Found, Gather, Gathered, Hit, Query, Retrieve, Status
-from clara.retrieval.ports import Embedder, EmbedderUnavailableError, HybridIndex, Vector
+from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 
 TIER = "pgvector"
 
 Understand = Callable[[Query, Vector | None], Query]
+
+
+class HybridIndex(Protocol):
+    """Searches the passages of a corpus by vector and by words at once."""
+
+    def search(self, query: Query, vector: Vector) -> list[Hit]:
+        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
+        ...
 
 
 def plainly(index: HybridIndex) -> Gather:

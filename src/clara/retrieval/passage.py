@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from heapq import merge
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from clara.retrieval.ports import TextVectors
 from clara.retrieval.validity import FIRST, LAST, Validity, stored_validity
-
-if TYPE_CHECKING:
-    from clara.retrieval.turn_vectors import TurnVectors
 
 # What is stored of a passage beside its metadata.
 COLUMNS: Final = ("id", "corpus", "collection", "document_id", "section", "heading", "text", "language", "territory")
@@ -102,7 +100,7 @@ class Query:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vector: tuple[float, ...] | None = field(default=None, repr=False, compare=False)
     model: str = field(default="", repr=False, compare=False)
-    vectors: "TurnVectors | None" = field(default=None, repr=False, compare=False)
+    vectors: TextVectors | None = field(default=None, repr=False, compare=False)
     exact: bool = False
     today: date | None = None
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from clara.errors import Unavailable
-from clara.retrieval.passage import Hit, Query
 
 Role = Literal["query", "passage"]
 Vector = Sequence[float]
@@ -37,9 +36,9 @@ class Embedder(Protocol):
         ...
 
 
-class HybridIndex(Protocol):
-    """Searches the passages of a corpus by vector and by words at once."""
+class TextVectors(Protocol):
+    """Gives the vectors of the texts of one turn, each made once."""
 
-    def search(self, query: Query, vector: Vector) -> list[Hit]:
-        """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
+    def of(self, embedder: Embedder, text: str) -> Vector:
+        """Give the vector of a question. Raises EmbedderUnavailableError."""
         ...

@@ -21,8 +21,9 @@ from twilio.request_validator import RequestValidator
 from clara.knowledge.passages import CORPUS
 from clara.processes.children import Child
 from clara.processes.preparation import fill, running_services
+from clara.retrieval.hybrid import HybridIndex
 from clara.retrieval.passage import Query, Retrieve
-from clara.retrieval.ports import Embedder, HybridIndex
+from clara.retrieval.ports import Embedder
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings
 from clara_lab.speed.engine import measure as measure_engine
 
