@@ -18,11 +18,12 @@ import click
 
 from clara.container import Container
 from clara.errors import MENDABLE
+from clara.ingestion.corpora import Cutting, Programs, load_programs
 from clara.ingestion.programs import UNITS
-from clara.jobs.corpora import Cutting, Programs, load_programs
-from clara.jobs.search import Asking, search
+from clara.processes.commands import build_search
 from clara.processes.preparation import running_services
 from clara.retrieval.options.policies import Policy
+from clara.retrieval.search import SearchChoice, found_json
 from clara.settings import load_settings, resources
 from clara_lab.bench.ranking import hit_at, reciprocal_rank
 from clara_lab.bench.significance import estimate
@@ -63,7 +64,7 @@ def read_questions(file: Path) -> list[CodeQuestion]:
 
 def ask(services: Container, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
-    found = search(services, wanted.question, Asking(LIMIT, corpus, (UNITS,), policy=policy))
+    found = found_json(build_search(services).find(wanted.question, SearchChoice(LIMIT, corpus, (UNITS,), policy=policy)))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))
 
 
@@ -96,7 +97,8 @@ def measure(services: Container, folder: Path, file: Path, *, profile: str, poli
     Raises BenchmarkError when an answer is not in the folder, and what loading raises.
     """
     questions = read_questions(file)
-    report, survey = load_programs(services, CORPUS, Programs(folder), profile=profile, cutting=Cutting(), progress=_progress)
+    source, cutting = Programs(folder, services.program_reader()), Cutting(services.token_counter)
+    report, survey = load_programs(services, CORPUS, source, profile=profile, cutting=cutting, progress=_progress)
     click.echo("\n".join((str(report), *survey.lines())), err=True)
     known = {unit.place for unit in survey.units}
     if gone := sorted({name for one in questions for name in one.gold} - known):

@@ -23,9 +23,10 @@ from time import sleep
 from typing import Final
 
 import psycopg
+from tests.integration.editing import ingest
 
 from clara.container import Container
-from clara.editorial.ingestion import Chosen, ingest_chosen
+from clara.editorial.source_ingestion import IngestionChoice
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
 from clara.retrieval.ports import Role
@@ -82,8 +83,8 @@ def ingest_in_turn(url: str, folders: Sequence[Path], rounds: int | None = None)
     for number, folder in enumerate(cycle(folders)):
         if number == rounds:
             break
-        chosen = Chosen(norms=True, folder=folder, accept=True)
-        outcome = ingest_chosen(services, chosen, _never, lambda _line: None, lambda *_: None)
+        chosen = IngestionChoice(norms=True, folder=folder, accept=True)
+        outcome = ingest(services, chosen, _never)
         if outcome.exit_code:
             raise SystemExit(json.dumps(outcome.report))
         if number == 0 and rounds is None:

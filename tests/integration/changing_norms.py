@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from sqlalchemy import text
+from tests.integration.editing import look_at
 
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.container import Container
-from clara.editorial.drift_check import Choice, check_drift
-from clara.editorial.sources import Snapshot, digest_of_content
+from clara.editorial.drift_check import SourceChoice
+from clara.editorial.ports import JobOutcome
+from clara.editorial.sources import Live, Snapshot, digest_of_content, live_norm
 from clara.knowledge.law.norm import Norm, norm_as_json
-from clara.processes.run_record import Outcome
 
 NORM = "BOE-A-2024-24099"
 # The provision that fixes the IPREM, and the same with another one.
@@ -50,17 +51,17 @@ def changed(norm: Norm, key: str, before: str, after: str) -> Norm:
     )
 
 
-def look(services: Container, *live: Norm | Exception) -> Outcome:
+def look(services: Container, *live: Norm | Exception) -> JobOutcome:
     """Look at one source whose live state is handed in."""
     state = live[0]
 
-    def fetch(_source: object) -> Norm:
+    def fetch(_source: object) -> Live:
         if isinstance(state, Exception):
             raise state
-        return state
+        return live_norm(state, state.url)
 
     name = state.id if isinstance(state, Norm) else NORM
-    return check_drift(services, Choice(source=name), fetch, lambda _line: None, lambda _done, _total: None)
+    return look_at(services, SourceChoice(source=name), fetch)
 
 
 def one_of(services: Container, statement: str) -> object:
@@ -68,5 +69,5 @@ def one_of(services: Container, statement: str) -> object:
         return connection.scalar(text(statement))
 
 
-def numbers(outcome: Outcome) -> list[int]:
+def numbers(outcome: JobOutcome) -> list[int]:
     return [finding["id"] for finding in outcome.report["sources"][0]["findings"]]

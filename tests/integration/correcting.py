@@ -4,16 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import text
+from tests.integration.editing import publish
 
-from clara.adapters.postgres.editorial.publications import ServedVersion
 from clara.answering.journey import converse
 from clara.answering.message import Message, Reply
 from clara.container import Container
-from clara.editorial.publication import Choosing, publish
-from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
+from clara.editorial.ports import JobOutcome
+from clara.editorial.publication import Candidate
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document
-from clara.processes.run_record import Outcome
 from clara.quality.publication_gate import Measured, Verdict
 
 FEE, QUESTION = "nie-cuantias-01", "¿Cuánto cuesta el NIE?"
@@ -39,13 +38,13 @@ def draft(services: Container, euros: str = NEW) -> int:
     return services.revisions().draft(raised(services, euros))
 
 
-def judged_well(_before: ServedVersion, _held: Knowledge, _staged: KnowledgeVersion) -> Verdict:
+def judged_well(_before: Candidate, _staged: Candidate) -> Verdict:
     return NOTHING_WORSE
 
 
-def run_publish(services: Container, judge: Any = judged_well, said: list[str] | None = None, **chosen: Any) -> Outcome:
+def run_publish(services: Container, judge: Any = judged_well, said: list[str] | None = None, **chosen: Any) -> JobOutcome:
     lines = said if said is not None else []
-    return publish(services, Choosing(**chosen), lines.append, lambda _done, _total: None, judge)
+    return publish(services, judge, lines.append, **chosen)
 
 
 def answered(services: Container, question: str = QUESTION) -> Reply:

@@ -11,8 +11,10 @@ from xml.sax.saxutils import escape
 
 from clara.adapters.boe.client import Pace
 from clara.container import Container
-from clara.editorial.gazette_watch import Chosen, Means, check
-from clara.processes.run_record import Outcome
+from clara.editorial.gazette.watch import DayChoice, watched_by
+from clara.editorial.ports import JobOutcome
+from clara.processes.editorial import watching_the_gazette
+from clara.settings import resources
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 
 QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)
@@ -75,9 +77,12 @@ class Runs:
     now: datetime = field(default_factory=lambda: at(TODAY, 9))
     said: list[str] = field(default_factory=list)
 
-    def __call__(self, *, at: datetime | None = None, **chosen: Any) -> Outcome:
+    def __call__(self, *, at: datetime | None = None, notify: bool = False, webhook: str = "", **chosen: Any) -> JobOutcome:
         self.now = at or self.now
-        return check(self.services, Chosen(**chosen), self.said.append, lambda _done, _of: None, Means(QUICK, lambda: self.now))
+        told = webhook or self.services.settings.secret("clara_alert_webhook")
+        watched = watched_by(self.services.snapshot().knowledge.catalogue, resources() / "data", self.said.append)
+        with watching_the_gazette(self.services, told if notify else "", QUICK, lambda: self.now) as watch:
+            return watch.run(DayChoice(**chosen), watched, self.said.append, lambda _done, _of: None)
 
 
 def at(day: date, hour: int) -> datetime:

@@ -20,21 +20,21 @@ from tests.integration.correcting import (
     run_sql,
     texts_of,
 )
+from tests.integration.editing import replay, undo
 from tests.integration.wired import CommandLine, wired
 
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
 from clara.adapters.postgres.delivery.usage import Kind
 from clara.adapters.procrastinate.engine import QUEUE, TASK
+from clara.answering.questions import ask
 from clara.container import Container
 from clara.delivery.message import Incoming, split
-from clara.editorial.as_of import NothingRecordedError, end_of, known_then, recorded_since
-from clara.editorial.publication import undo
+from clara.editorial.as_of import NothingRecordedError, copied, end_of, known_then, recorded_since
 from clara.ingestion.journey import ingest
-from clara.jobs.corpus_copy import copied
-from clara.jobs.questions import ask_as_of
 from clara.knowledge.retriever_wrappers import madrid_today
+from clara.processes.editorial import speaking_as_of
 from clara.processes.worker import answer
-from clara.quality.explanation import page, replay
+from clara.quality.explanation import page
 from clara.retrieval.passage import Passage
 from clara.retrieval.profile import Profile
 
@@ -73,6 +73,11 @@ def recorded(services: Container, name: str = FEE) -> list[tuple[str, bool]]:
     sql = """select content ->> 'text', known_until is null from evidence_versions
               where corpus = 'clara' and passage_id = :name order by known_from"""
     return [(text, current) for text, current in rows(services, sql, name=name)]
+
+
+def ask_as_of(services: Container, question: str, day: date) -> dict[str, Any]:
+    with speaking_as_of(services, end_of(day)) as then:
+        return ask(then.tools, question)
 
 
 def test_every_change_of_what_is_served_is_recorded(services: Container) -> None:
@@ -123,7 +128,7 @@ def test_what_was_not_recorded_yet_counts_as_it_was_first(services: Container) -
     said_to_hold(services, "nie-plazos-01", "valid_from", "2026-05-01")
     draft(services)
     run_publish(services)
-    then = texts_of(known_then(services, end_of(day)).passages)
+    then = texts_of(known_then(services.evidence(), services.released, end_of(day)).passages)
     assert OLD in then[FEE]
     assert "nie-plazos-01" not in then
     ended = [
@@ -149,9 +154,12 @@ def test_a_copy_left_behind_is_dropped_by_the_next(services: Container) -> None:
     """A copy in use stays; one whose process died goes."""
     passages = services.snapshot().knowledge.passages[:3]
     ingest("clara~dead", passages, services.passages(), services.passage_embedder())
-    with copied(services, passages) as first, copied(services, passages) as second:
+    with (
+        copied(services.publications(), services, passages) as first,
+        copied(services.publications(), services, passages) as second,
+    ):
         assert corpora_of(services) == sorted(["clara", first, second])
-    with pytest.raises(KeyboardInterrupt), copied(services, passages):
+    with pytest.raises(KeyboardInterrupt), copied(services.publications(), services, passages):
         raise KeyboardInterrupt
     assert corpora_of(services) == ["clara"]
 
@@ -159,7 +167,7 @@ def test_a_copy_left_behind_is_dropped_by_the_next(services: Container) -> None:
 def test_without_records_nothing_is_claimed(empty_url: str) -> None:
     """A database that was never filled knows nothing of the past, and says what to do."""
     with wired(empty_url) as services, pytest.raises(NothingRecordedError, match="clara ingest"):
-        recorded_since(services)
+        recorded_since(services.evidence())
 
 
 def test_the_command_line(knowledge_url: str) -> None:

@@ -7,10 +7,10 @@ from tests.unit.knowledge.law.law_samples import DATA
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.container import Container
-from clara.jobs.norm_settlement import index
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
+from clara.processes.editorial import build_norms
 from clara.retrieval.embedders import digest_of, read_vectors
 from clara.retrieval.ports import Role
 from clara.settings import resources
@@ -52,7 +52,7 @@ def test_only_what_changed_is_embedded(empty_url: str, services_on: Callable[...
     counted = Counted()
     services.embedder = counted
     read = norm(NORM)
-    report = index(services, read)
+    report = build_norms(services).fill(read)
     assert report.written == len(passages_of_norm(read, LAW_CORPUS)) > 1
     assert counted.texts == []
     passage = passages_of_norm(read, LAW_CORPUS)[0]
@@ -62,8 +62,8 @@ def test_only_what_changed_is_embedded(empty_url: str, services_on: Callable[...
             replace(one, text=f"{one.text} Y algo nuevo.") if one.key == passage.section else one for one in read.provisions
         ),
     )
-    assert index(services, changed).embedded == len(counted.texts) == 1
-    again = index(services, changed, anew=True)
+    assert build_norms(services).fill(changed).embedded == len(counted.texts) == 1
+    again = build_norms(services).fill(changed, anew=True)
     assert again.embedded == len(passages_of_norm(changed, LAW_CORPUS))
     assert len(counted.texts) == 1 + again.embedded
 

@@ -17,9 +17,10 @@ from tests.journeys.talking import until
 
 from clara.adapters.postgres import migrations
 from clara.container import Container
+from clara.ingestion.corpora import CorpusNameError
+from clara.ingestion.index_change import BusyIndexError, IncompleteIndexError, status, status_json
 from clara.ingestion.journey import ingest
-from clara.jobs.corpora import CorpusNameError
-from clara.jobs.index_change import BusyIndexError, IncompleteIndexError, as_json, build, status, use
+from clara.processes.commands import build_index_change
 from clara.retrieval.passage import Found, Passage, Query
 from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile
@@ -89,19 +90,19 @@ def fill(services: Container, passages: Sequence[Passage]) -> None:
 
 def run_build(services: Container, choice: str = "gemini", corpora: Sequence[str] = ("towns",)) -> list[str]:
     said: list[str] = []
-    build(services, choice, corpora, said.append, lambda _done, _total: None)
+    build_index_change(services).build(choice, corpora, said.append, lambda _done, _total: None)
     return said
 
 
 def run_use(services: Container, choice: str, corpora: Sequence[str] = ("towns",)) -> list[str]:
     said: list[str] = []
-    use(services, choice, corpora, said.append)
+    build_index_change(services).use(choice, corpora, said.append)
     return said
 
 
 def held(services: Container) -> dict[Any, tuple[Any, ...]]:
     """Give vectors, missing ones and whether it serves, by model."""
-    return {row["model"]: (row["vectors"], row["missing"], row["served"]) for row in as_json(status(services))}
+    return {row["model"]: (row["vectors"], row["missing"], row["served"]) for row in status_json(status(services.spaces()))}
 
 
 def ask(services: Container, question: str) -> Found:

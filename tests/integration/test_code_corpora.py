@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.editing import search
 from tests.integration.wired import CommandLine, WordEmbedder, bundled, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
+from clara.ingestion.corpora import CorpusNameError, Cutting, Programs, corpora_lines, load_programs
 from clara.ingestion.journey import Report
-from clara.jobs.corpora import CorpusNameError, Cutting, Programs, load_programs
-from clara.jobs.corpora import table as corpora
-from clara.jobs.search import Asking, search
 from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
 from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.relevance import E5, Relevance, grade
 from clara.retrieval.options.self_rag import should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.search import SearchChoice
 from clara.retrieval.vocabulary import Vocabulary
 from clara_lab.benchmark import BenchmarkError
 from clara_lab.code_search import CodeQuestion, measure, missed, read_questions, table
@@ -30,8 +30,8 @@ LIMIT = 10
 
 
 def fill(services: Container, folder: Path, name: str = "programs", *languages: str) -> Report:
-    source = Programs(folder, languages)
-    return load_programs(services, name, source, profile="code", cutting=Cutting(), progress=lambda _done, _total: None)[0]
+    source, cutting = Programs(folder, services.program_reader(), languages), Cutting(services.token_counter)
+    return load_programs(services, name, source, profile="code", cutting=cutting, progress=lambda _done, _total: None)[0]
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ class TestLoading:
 
     def test_what_is_told_of_a_unit(self, services: Container) -> None:
         """A hit carries language, kind, lines and calls, and can be filtered by file, language and kind."""
-        found = search(services, "database connection pool", Asking(3, "programs", filters={"kind": ("method",)}))
+        found = search(services, "database connection pool", SearchChoice(3, "programs", filters={"kind": ("method",)}))
         assert len(found["hits"]) == 3
-        only = search(services, "database connection pool", Asking(LIMIT, "programs", filters={"language": ("go",)}))
+        only = search(services, "database connection pool", SearchChoice(LIMIT, "programs", filters={"language": ("go",)}))
         assert {hit["document_id"] for hit in only["hits"]} == {"gateway/pool.go", "gateway/retry.go"}
         (hit, *_) = ask(services, "write seconds as minutes", "none").hits
         assert (hit.passage.metadata["kind"], hit.passage.metadata["lines"]) == ("function", [9, 11])
@@ -105,7 +105,7 @@ class TestLoading:
             load_programs(
                 services, "linked", source, profile="programs", cutting=Cutting(), progress=lambda _done, _total: None
             )
-            assert int(corpora(services)[1].split()[4]) > 0
+            assert int(corpora_lines(services.passages().corpora())[1].split()[4]) > 0
             found = services.corpus_retriever("linked")(Query("sum of an invoice with sales tax", "linked", limit=LIMIT))
             linked = {unit_of(hit.passage.id): hit.linked for hit in found.hits}
             assert linked["billing/invoices.py::round_to_cents"] > 0

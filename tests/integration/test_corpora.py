@@ -13,10 +13,10 @@ from tests.journeys.talking import until
 
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
-from clara.adapters.postgres.corpus.passages import PostgresPassages, StoredCorpus
+from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.adapters.postgres.corpus.spaces import NameTakenError, ensure_space, index_space
 from clara.ingestion.journey import ingest
-from clara.ingestion.ports import Change, StoreUnavailableError, Written
+from clara.ingestion.ports import Change, StoredCorpus, StoreUnavailableError, Written
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile

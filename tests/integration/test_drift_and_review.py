@@ -10,23 +10,24 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from tests.integration.changing_norms import NORM, changed, look, numbers, one_of, serve
+from tests.integration.editing import accept, look_at, one, reject, settle, waiting
 from tests.integration.gazette_days import Webhook
 from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA, sample
 
-from clara.adapters.http.alerts import AlertNotTakenError
-from clara.adapters.postgres.editorial.findings import DecidedFindingError, PostgresFindings, UnknownFindingError
+from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.container import Container
-from clara.editorial.drift_check import Choice, NoWebhookError, Telling, UnknownSourceError, _post, check_drift, run
-from clara.editorial.intake import Fetch, in_folder
-from clara.editorial.review import MissingReasonError, Verdicts, accept, one, reject, waiting
-from clara.editorial.review_page import page
-from clara.editorial.sources import SourceUnreachableError
-from clara.jobs.norm_settlement import settle
+from clara.editorial.drift_check import SourceChoice, UnknownSourceError
+from clara.editorial.findings import DecidedFindingError, UnknownFindingError
+from clara.editorial.pages import finding_page
+from clara.editorial.ports import AlertNotTakenError
+from clara.editorial.review import MissingReasonError, Verdicts
+from clara.editorial.sources import Fetch, SourceUnreachableError, in_folder
 from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.law.norm import Norm, Provision
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.revisions import fact_digest
+from clara.processes.editorial_jobs import NoWebhookError, Telling, check_drift, post_again
 from clara.settings import resources
 
 OTHER = "BOE-A-2015-11724"
@@ -261,22 +262,22 @@ def test_norms_of_a_folder_are_a_live_state(services: Container, tmp_path: Path)
         (tmp_path / f"{name}.md").write_text((DATA / "legislation" / f"{name}.md").read_text("utf-8"), "utf-8")
     said: list[str] = []
     fetch: Fetch = in_folder(tmp_path)
-    outcome = check_drift(services, Choice(norms=tmp_path), fetch, said.append, lambda _done, _total: None)
+    outcome = look_at(services, SourceChoice(norms=tmp_path), fetch, said.append)
     assert outcome.report["counts"] == {"substantive": 1, "unchanged": 1}
     page_ = "\n".join(said)
     assert "Disposición adicional decimonovena" in page_
     assert re.search(r"before +\| now", page_)
     (tmp_path / f"{NORM}.md").write_text("# Otra cosa", "utf-8")
-    broken = check_drift(services, Choice(norms=tmp_path), fetch, said.append, lambda _done, _total: None)
+    broken = look_at(services, SourceChoice(norms=tmp_path), fetch, said.append)
     assert broken.report["counts"] == {"substantive": 1, "unreachable": 1}
     assert "line 1" in said[-2] or any("line 1" in line for line in said)
 
 
-@pytest.mark.parametrize("chosen", [Choice(source="BOE-A-1900-1"), Choice(norms=Path("/nowhere-at-all"))])
-def test_an_unknown_choice_is_an_error(services: Container, chosen: Choice) -> None:
+@pytest.mark.parametrize("chosen", [SourceChoice(source="BOE-A-1900-1"), SourceChoice(norms=Path("/nowhere-at-all"))])
+def test_an_unknown_choice_is_an_error(services: Container, chosen: SourceChoice) -> None:
     """A source that is not registered, and a folder without norms, are named."""
     with pytest.raises(UnknownSourceError):
-        check_drift(services, chosen, lambda _source: sample(NORM), lambda _line: None, lambda _done, _total: None)
+        look_at(services, chosen, lambda _source: sample(NORM))
 
 
 def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Container) -> None:
@@ -288,7 +289,7 @@ def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Cont
         asked.append(source.id)  # type: ignore[attr-defined]
         raise SourceUnreachableError("away")
 
-    outcome = check_drift(services, Choice(stale=True), fetch, lambda _line: None, lambda _done, _total: None)
+    outcome = look_at(services, SourceChoice(stale=True), fetch)
     assert outcome.exit_code == 2
     assert NORM not in asked
     assert {OTHER} <= set(asked) == set(outcome.report["stale"])
@@ -297,7 +298,7 @@ def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Cont
 def test_a_finding_is_shown_in_full(services: Container) -> None:
     """Old stands beside new, with the facts, the proposal and what may be done."""
     (number,) = numbers(look(services, SLOWER))
-    lines = list(page(one(services, number)))
+    lines = list(finding_page(one(services, number)))
     assert any("tres meses" in line.partition("|")[0] and "cuatro meses" in line.partition("|")[2] for line in lines)
     assert any(line.split() == ["told", "now", "|", "proposed"] for line in lines)
     assert lines[-2:] == [f"`clara review accept {number} --decisions FILE`", f"or `clara review reject {number} --reason ...`"]
@@ -309,7 +310,8 @@ def test_a_run_is_recorded_and_posted(services: Container, tmp_path: Path, webho
     answers = iter([503, 204])
     webhook.answer = lambda: next(answers)
     said: list[str] = []
-    code = run(services, Choice(norms=tmp_path), said.append, lambda _d, _t: None, Telling(as_json=True, webhook=webhook.url))
+    telling = Telling(lambda _line: None, said.append, webhook.url)
+    code = check_drift(services, SourceChoice(norms=tmp_path), telling, lambda _d, _t: None)
     assert code == 1
     assert json.loads(said[-1]) == webhook.posted[0]
     assert one_of(services, "select exit_code from job_runs where job = 'drift'") == 1
@@ -338,12 +340,12 @@ def test_what_waits_is_posted_to_the_operators(
     file.write_text((DATA / "legislation" / f"{OTHER}.md").read_text("utf-8"), "utf-8")
     told = services_on(empty_url, clara_alert_webhook=webhook.url)
     told.migrate()
-    telling = Telling(notify=True)
-    assert run(told, Choice(norms=tmp_path), lambda _line: None, lambda _d, _t: None, telling) == 1  # new: nobody serves it yet
+    telling = Telling(lambda _line: None, notify=True)
+    assert check_drift(told, SourceChoice(norms=tmp_path), telling, lambda _d, _t: None) == 1  # new: nobody serves it yet
     assert len(webhook.posted) == 1
     mute = services_on(empty_url)
     with pytest.raises(NoWebhookError, match="CLARA_ALERT_WEBHOOK"):
-        run(mute, Choice(norms=tmp_path), lambda _line: None, lambda _d, _t: None, telling)
+        check_drift(mute, SourceChoice(norms=tmp_path), telling, lambda _d, _t: None)
 
 
 def test_a_webhook_that_takes_nothing_is_an_error(services: Container, webhook: Webhook) -> None:
@@ -351,7 +353,7 @@ def test_a_webhook_that_takes_nothing_is_an_error(services: Container, webhook: 
     tries, waited = list[int](), list[float]()
     webhook.answer = lambda: tries.append(1) or 500  # type: ignore[func-returns-value]
     with pytest.raises(AlertNotTakenError, match=r"127\.0\.0\.1 answered 500"):
-        _post(webhook.url, {}, waited.append)
+        post_again(webhook.url, {}, waited.append)
     assert (len(tries), waited) == (3, [1.0, 5.0])
 
 

@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable, Iterator
 from threading import Barrier, Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from tests.unit.retrieval.dict_memory import DictMemory, DigestEmbedder
 
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
+from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.container import Container
-from clara.jobs.cache_statistics import statistics, table
+from clara.retrieval.cache.statistics import statistics, statistics_page
 from clara.retrieval.embedding_memory import (
     Computed,
     EmbeddingMemoryUnavailableError,
@@ -207,16 +209,21 @@ def test_an_outage_has_its_name(call: Callable[[PostgresEmbeddingMemory], object
     away.dispose()
 
 
+def figures_of(services: Container) -> dict[str, Any]:
+    engine = services.engine
+    return statistics(PostgresEmbeddingMemory(engine).statistics(), PostgresMetrics(engine).read())
+
+
 def test_figures_for_a_person(empty_url: str, services_on: Callable[..., Container]) -> None:
     """The figures of a database are a table and JSON, before anything happened and after."""
     services = services_on(empty_url)
-    assert "none" in table(statistics(services))
+    assert "none" in statistics_page(figures_of(services))
     memory = PostgresEmbeddingMemory(services.engine)
     memory.put_many("m", {"0123456789abcdef": computed(1.0, milliseconds=90_000.0)})
     memory.get_many("m", ["0123456789abcdef", "x"])
-    figures = statistics(services)
+    figures = figures_of(services)
     assert figures["embedding_memory"]["saved_ms"] == 90_000.0
-    shown = table(figures)
+    shown = statistics_page(figures)
     assert "1 of 2 (50.0%)" in shown
     assert "1.5 minutes of embedding" in shown
     assert "0123456789ab  " in shown

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from sqlalchemy import text
+from tests.integration.editing import explain, replay
 from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
@@ -17,9 +18,9 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.container import Container
 from clara.delivery.message import Incoming, split
-from clara.jobs.corpora import Cutting, load
+from clara.ingestion.corpora import Cutting, load
 from clara.processes.worker import answer
-from clara.quality.explanation import UnknownTurnError, explain, page, replay
+from clara.quality.explanation import UnknownTurnError, page
 
 QUESTION, PLACED, FOREIGN = "¿Cuánto cuesta el NIE?", "¿Cuánto cuesta el NIE en Alcobendas?", "¿Quién ganó la liga?"
 CELLS = "Solar cells turn light into electricity."
@@ -31,7 +32,14 @@ def url(server: EmbeddedServer, templates: dict[str, str], tmp_path_factory: pyt
     file = tmp_path_factory.mktemp("own") / "cells.jsonl"
     file.write_text(json.dumps({"id": "cells", "title": "Solar power", "text": CELLS, "language": "en"}))
     with database(server, templates["knowledge"]) as made, wired(made) as services:
-        load(services, "energy", file, profile="prose", cutting=Cutting(), progress=lambda _done, _total: None)
+        load(
+            services,
+            "energy",
+            file,
+            profile="prose",
+            cutting=Cutting(services.token_counter),
+            progress=lambda _done, _total: None,
+        )
         yield made
 
 

@@ -10,25 +10,29 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from tests.integration.changing_norms import BUDGET, LAW, RAISED
+from tests.integration.editing import ingest, settle
 
 from clara.adapters.boe.client import BoeClient
 from clara.adapters.boe.client import Pace as GazettePace
 from clara.adapters.http.fetcher import Bounds, PoliteFetcher
-from clara.adapters.postgres.corpus.passages import BusyDocumentError, alone_with
+from clara.adapters.postgres.corpus.passages import alone_with
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
-from clara.editorial.ingestion import Chosen, NothingChosenError, ingest_chosen
-from clara.editorial.intake import Intake, Live, in_the_net
-from clara.editorial.sources import SourceUnreachableError, Unchanged
-from clara.jobs.norm_settlement import UnservedNormError, settle
+from clara.editorial.intake import Comparison, Intake
+from clara.editorial.ports import JobOutcome
+from clara.editorial.source_ingestion import IngestionChoice, NothingChosenError
+from clara.editorial.sources import Live, SourceUnreachableError, Unchanged
+from clara.ingestion.norms import UnservedNormError
+from clara.ingestion.ports import BusyDocumentError
+from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.passages import LAW_CORPUS
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
-from clara.processes.run_record import Outcome
+from clara.processes.editorial import in_the_net
 from clara.retrieval.ports import EmbedderUnavailableError, Role
-from clara.settings import Settings
+from clara.settings import Settings, resources
 from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
 NORM = "BOE-A-2015-10566"
@@ -72,12 +76,12 @@ class Bench:
         )
         (self.folder / f"{number}.md").write_text(f"{front}# Ley {number}\n\n{numbered}\n", "utf-8")
 
-    def ingest(self, **changes: object) -> Outcome:
+    def ingest(self, **changes: object) -> JobOutcome:
         """Ingest the folder."""
         self.said.clear()
         self.embedder.texts = 0
-        chosen = Chosen(**{"norms": True, "folder": self.folder, **changes})
-        return ingest_chosen(self.services, chosen, nothing, self.said.append, lambda *_: None)
+        chosen = IngestionChoice(**{"norms": True, "folder": self.folder, **changes})
+        return ingest(self.services, chosen, nothing, self.said.append)
 
     def passages(self) -> dict[str, str]:
         """Give what the index holds of the law."""
@@ -309,14 +313,14 @@ def test_an_embedder_that_is_out_leaves_what_was(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
-        pytest.param(Chosen(sources=("nowhere",)), "there is no source 'nowhere'", id="unknown-source"),
-        pytest.param(Chosen(norms=True, folder=DATA / "gemini_wire"), "holds no norm as Markdown", id="empty-folder"),
+        pytest.param(IngestionChoice(sources=("nowhere",)), "there is no source 'nowhere'", id="unknown-source"),
+        pytest.param(IngestionChoice(norms=True, folder=DATA / "gemini_wire"), "holds no norm as Markdown", id="empty-folder"),
     ],
 )
-def test_what_cannot_be_chosen(bench: Bench, chosen: Chosen, expected: str) -> None:
+def test_what_cannot_be_chosen(bench: Bench, chosen: IngestionChoice, expected: str) -> None:
     """Nothing happens, and the message says what there is."""
     with pytest.raises(NothingChosenError, match=expected):
-        ingest_chosen(bench.services, chosen, nothing, bench.said.append, lambda *_: None)
+        ingest(bench.services, chosen, nothing, bench.said.append)
     assert bench.said == []
 
 
@@ -367,6 +371,11 @@ def web() -> Iterator[tuple[ScriptedWeb, str]]:
         yield web, address
 
 
+def comparison(bench: Bench) -> Comparison:
+    findings = PostgresFindings(bench.services.engine)
+    return Comparison(bench.snapshots, findings, (), read_derivations(resources() / "data"))
+
+
 def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     """A page is kept when it is new, asked with its tag, served when only its dress changed, and waits when its figures did."""
     server, address = web
@@ -374,7 +383,7 @@ def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     fetcher = PoliteFetcher(bounds=Bounds(tries=1), inside=("127.0.0.1",))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     read = in_the_net(fetcher, gazette, madrid_today())
-    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine), ())
+    intake = Intake(comparison(bench))
 
     def taken(body: str, etag: str | None = None) -> str:
         server.put("/nie", WebPage(body.encode(), etag=etag))
@@ -400,10 +409,10 @@ def test_a_source_that_is_away(bench: Bench, web: tuple[ScriptedWeb, str]) -> No
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     server.put("/nothing", WebPage(b""))
     read = in_the_net(fetcher, gazette, madrid_today())
-    chosen = Chosen(sources=("interior-nie", NORM))
-    outside = ingest_chosen(
+    chosen = IngestionChoice(sources=("interior-nie", NORM))
+    outside = ingest(
         bench.services, chosen, lambda source, served: read(replace(source, url=f"{address}/a", domain="127.0.0.1"), served),
-        bench.said.append, lambda *_: None,
+        bench.said.append,
     )  # fmt: skip
     assert outside.exit_code == 2
     assert [(check.outcome, check.reached_at) for check in bench.snapshots.checks()] == [("unreachable", None)] * 2
@@ -419,7 +428,7 @@ def test_a_norm_from_the_gazette(bench: Bench, web: tuple[ScriptedWeb, str]) -> 
         server.put(f"{path}/{file.name.partition('_')[0]}", WebPage(file.read_bytes(), media_type="application/xml"))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     read = in_the_net(PoliteFetcher(), gazette, madrid_today())
-    outcome = ingest_chosen(bench.services, Chosen(sources=(NORM,)), read, bench.said.append, lambda *_: None)
+    outcome = ingest(bench.services, IngestionChoice(sources=(NORM,)), read, bench.said.append)
     assert outcome.exit_code == 0, bench.said
     assert bench.passages()
     gazette.close()
@@ -427,7 +436,7 @@ def test_a_norm_from_the_gazette(bench: Bench, web: tuple[ScriptedWeb, str]) -> 
 
 def test_unchanged_needs_something_served(bench: Bench) -> None:
     """A source that says nothing changed is looked at and left alone."""
-    intake = Intake(bench.snapshots, PostgresFindings(bench.services.engine), ())
+    intake = Intake(comparison(bench))
     assert intake.take(PAGE, lambda source, _served: Unchanged(source.url)).outcome == "unchanged"
 
 

@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.editing import search
 from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 
 from clara.adapters.postgres.corpus.passages import UnknownCorpusError
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
+from clara.ingestion.corpora import CorpusNameError, Cutting, corpora_lines, drop, load
 from clara.ingestion.documents import UnreadableDocumentsError
 from clara.ingestion.journey import STEP, Report
-from clara.jobs.corpora import CorpusNameError, Cutting, drop, load, recall, table
-from clara.jobs.search import Asking, search
+from clara.processes.commands import measure_recall
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.retrieval.profile import ProfileError
+from clara.retrieval.search import SearchChoice
 
 CITIES = [
     {"id": "lima", "title": "Lima", "text": "A city by the sea with much fog.", "collection": "coast", "language": "en"},
@@ -62,7 +64,7 @@ def loaded(services: Container, tmp_path: Path) -> Loaded:
 
 
 def found(services: Container, text: str, corpus: str = "cities", **more: Any) -> list[str]:
-    return [hit["passage_id"] for hit in search(services, text, Asking(10, corpus, **more))["hits"]]
+    return [hit["passage_id"] for hit in search(services, text, SearchChoice(10, corpus, **more))["hits"]]
 
 
 def counts(report: Report) -> tuple[int, int, int, int]:
@@ -114,7 +116,7 @@ def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
 
     with pytest.raises(EmbedderUnavailableError):
         fill(dying)
-    assert len(table(services)) == 1
+    assert len(corpora_lines(services.passages().corpora())) == 1
     assert fill(fresh).written == 2 * STEP
     assert sorted(dying.embedded + fresh.embedded) == sorted(document["text"] for document in documents)
     assert len(dying.embedded) == STEP
@@ -145,22 +147,22 @@ def test_linked_documents(services: Container, loaded: Loaded) -> None:
     """A corpus of articles keeps which names which, and what is named by a hit comes up with it."""
     article = {"id": "a", "title": "Francisco Pizarro", "text": "He founded a city which today is called Ciudad de los Reyes."}
     loaded(article, {"id": "b", "title": "Ciudad de los Reyes", "text": "Much fog."}, profile="encyclopedia")
-    assert table(services)[1].split() == ["cities", "encyclopedia", "2", "2", "1", "default"]
+    assert corpora_lines(services.passages().corpora())[1].split() == ["cities", "encyclopedia", "2", "2", "1", "default"]
     assert found(services, "Francisco Pizarro founded") == ["a", "b"]
 
 
 def test_corpora_are_listed(services: Container, loaded: Loaded) -> None:
     """Under a heading, one line each with profile, sizes and collections; a dropped one is gone."""
-    assert len(table(services)) == 1
+    assert len(corpora_lines(services.passages().corpora())) == 1
     loaded(*CITIES)
     loaded(CITIES[0], name="one", profile="code")
-    assert [line.split() for line in table(services)] == [
+    assert [line.split() for line in corpora_lines(services.passages().corpora())] == [
         ["corpus", "profile", "documents", "passages", "links", "collections"],
         ["cities", "prose", "3", "3", "0", "coast", "sierra"],
         ["one", "code", "1", "1", "0", "coast"],
     ]
     drop(services, "cities")
-    assert [line.split()[0] for line in table(services)] == ["corpus", "one"]
+    assert [line.split()[0] for line in corpora_lines(services.passages().corpora())] == ["corpus", "one"]
     with pytest.raises(UnknownCorpusError, match="there is no corpus 'cities'"):
         found(services, "fog")
 
@@ -170,7 +172,7 @@ def test_bad_names(services: Container, loaded: Loaded, name: str) -> None:
     """A name that is taken or could not be asked for is refused before the file is read, with what is possible."""
     with pytest.raises(CorpusNameError, match=r"up to 63 small letters.*filled by `clara ingest`"):
         loaded(CITIES[0], name=name)
-    assert len(table(services)) == 1
+    assert len(corpora_lines(services.passages().corpora())) == 1
 
 
 @pytest.mark.parametrize("name", ["a", "9", "my-corpus_2", "a" * 63])
@@ -190,26 +192,26 @@ def test_what_cannot_be_done(services: Container, loaded: Loaded) -> None:
     with pytest.raises(ProfileError, match="there is no profile 'poetry'; choose one of procedures, prose"):
         loaded(CITIES[0], profile="poetry")
     with pytest.raises(UnknownCorpusError, match="there is no corpus 'towns'"):
-        recall(services, "towns", lambda _done, _total: None)
+        measure_recall(services, "towns", lambda _done, _total: None)
     with pytest.raises(UnreadableDocumentsError, match=r"documents\.jsonl:2: 'text' is missing"):
         loaded(CITIES[0], {"id": "x"})
-    assert len(table(services)) == 1
+    assert len(corpora_lines(services.passages().corpora())) == 1
 
 
 def test_recall(services: Container, loaded: Loaded) -> None:
     """The index finds what an exact search finds in a small corpus; as many are asked for as there are, up to the sample."""
     loaded(*({"id": f"d{number}", "title": "", "text": f"word{number} word{number % 7} more"} for number in range(60)))
     seen: list[tuple[int, int]] = []
-    measured = recall(services, "cities", lambda done, total: seen.append((done, total)), sample=25)
+    measured = measure_recall(services, "cities", lambda done, total: seen.append((done, total)), sample=25)
     assert (measured.asked, seen[-1]) == (25, (25, 25))
     assert 0.99 <= measured.at_10 <= 1
-    assert recall(services, "cities", lambda _done, _total: None).asked == 60
+    assert measure_recall(services, "cities", lambda _done, _total: None).asked == 60
 
 
 def test_recall_of_equal_passages(services: Container, loaded: Loaded) -> None:
     """Any ten of them are the nearest ten."""
     loaded(*({"id": f"d{number}", "title": "", "text": "the same text everywhere"} for number in range(60)))
-    assert recall(services, "cities", lambda _done, _total: None, sample=5).at_10 == 1
+    assert measure_recall(services, "cities", lambda _done, _total: None, sample=5).at_10 == 1
 
 
 @pytest.fixture(scope="module")

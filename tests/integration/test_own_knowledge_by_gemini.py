@@ -9,7 +9,7 @@ from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
-from clara.jobs.index_change import build
+from clara.processes.commands import build_index_change
 from clara.processes.preparation import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.gemini_faults import refused
@@ -40,7 +40,7 @@ def gemini() -> Iterator[ModelStandIn]:
 def url(server: EmbeddedServer, templates: dict[str, str], gemini: ModelStandIn) -> Iterator[str]:
     """A database whose knowledge is searched by Gemini's vectors."""
     with database(server, templates["knowledge"]) as made, wired(made, **settings_of(gemini)) as services:
-        build(services, "gemini", [], lambda _said: None, lambda _done, _total: None)
+        build_index_change(services).build("gemini", [], lambda _said: None, lambda _done, _total: None)
         yield made
 
 

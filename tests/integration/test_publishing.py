@@ -31,24 +31,15 @@ from tests.integration.correcting import (
     states,
     texts_of,
 )
+from tests.integration.editing import publish, undo, withdraw
 from tests.integration.wired import CommandLine, bundled, wired
 from tests.journeys.talking import until
 
-from clara.adapters.postgres.editorial.publications import NothingToUndoError, ServedChangedError, ServedVersion
 from clara.container import Container
 from clara.data_files import DataError
-from clara.editorial.publication import (
-    BusyPublishingError,
-    Choosing,
-    UnknownCorrectionError,
-    listing,
-    publish,
-    table,
-    undo,
-    withdraw,
-)
-from clara.jobs.corpora import CorpusNameError, drop
-from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
+from clara.editorial.publication import BusyPublishingError, Candidate, UnknownCorrectionError, listing, listing_lines
+from clara.editorial.versions import NothingToUndoError, ServedChangedError
+from clara.ingestion.corpora import CorpusNameError, drop
 from clara.processes.preparation import ensure_corpus, fill
 from clara.quality.publication_gate import Gate, Measured, Verdict
 from clara.retrieval.passage import Query
@@ -74,7 +65,7 @@ def services(opened: Opened) -> Container:
     return opened()
 
 
-def judged_worse(_before: ServedVersion, _held: Knowledge, _staged: KnowledgeVersion) -> Verdict:
+def judged_worse(_before: Candidate, _staged: Candidate) -> Verdict:
     return WORSE
 
 
@@ -179,7 +170,7 @@ def test_the_last_versions_are_kept(services: Container) -> None:
         assert euros in answered(services).text
     with pytest.raises(NothingToUndoError):
         undo(services, lambda _line: None)
-    shown = table(listing(services))
+    shown = listing_lines(listing(services.publications()))
     assert [line.split()[:3] for line in shown[1:]] == [
         ["6", "undone", "clara@6"],
         ["5", "undone", "clara@5"],
@@ -313,17 +304,17 @@ def test_the_gate_of_the_evaluation(services: Container) -> None:
     gate = Gate(services.snapshot(), lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",))
     seen: list[Verdict] = []
 
-    def judge(before: ServedVersion, held: Knowledge, staged: KnowledgeVersion) -> Verdict:
-        seen.append(gate.held_against(before, held, staged))
+    def judge(before: Candidate, staged: Candidate) -> Verdict:
+        seen.append(gate.held_against(before, staged))
         return seen[-1]
 
-    done = publish(services, Choosing(), lambda _line: None, lambda _done, _total: None, judge)
+    done = publish(services, judge)
     assert (done.exit_code, seen[0].worse, seen[0].short) == (0, (), ())
     assert {"chain", "masking test hidden"} <= seen[0].after.wrong.keys() == seen[0].before.wrong.keys()
     run_sql(services, "delete from passages where corpus = 'clara@2' and document_id <> 'nie'")
     kept = tuple(passage for passage in knowledge.passages if passage.document_id == "nie")
-    staged = KnowledgeVersion(replace(knowledge, passages=kept), {"clara": "clara@2"})
-    bad = gate.held_against(services.publications().served("clara"), knowledge, staged)
+    served = services.publications().served("clara").physical
+    bad = gate.held_against(Candidate(knowledge, served), Candidate(replace(knowledge, passages=kept), "clara@2"))
     assert not bad.passed
     assert bad.worse
     assert all(name.startswith(("chain q", "json_fallback q")) for name in bad.worse)

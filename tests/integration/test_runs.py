@@ -14,13 +14,15 @@ from tests.journeys.talking import until
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.container import Container
-from clara.processes.run_record import Outcome, recorded
+from clara.editorial.ports import JobOutcome
+from clara.processes.run_record import recorded
 from clara.settings import child_environment
 
 # A process that begins a run, says so, and works until it is killed.
 WORKING = """
     import sys, threading
 
+    from clara.adapters.postgres.operations.runs import PostgresRuns
     from clara.container import Container
     from clara.processes.run_record import recorded
     from clara.settings import Settings
@@ -29,7 +31,7 @@ WORKING = """
         print("at work", flush=True)
         threading.Event().wait()
 
-    recorded(Container(Settings(), sys.argv[1]), "ingestion", "--all", work, beat_seconds=0.1)
+    recorded(PostgresRuns(Container(Settings(), sys.argv[1]).engine), "ingestion", "--all", work, beat_seconds=0.1)
 """
 
 
@@ -65,7 +67,7 @@ def only(runs: PostgresRuns) -> Run:
 def test_an_end_is_recorded(services: Container, runs: PostgresRuns, exit_code: int, state: str) -> None:
     """Exit code, report and times stand in the row, and the exit code is the caller's."""
     report = {"written": 3, "sources": ["a\x00b", "\\u0000", "\ud800"]}
-    assert recorded(services, "drift", "--stale", lambda: Outcome(exit_code, report)) == exit_code
+    assert recorded(PostgresRuns(services.engine), "drift", "--stale", lambda: JobOutcome(exit_code, report)) == exit_code
     run = only(runs)
     assert (run.job, run.arguments, run.exit_code, run.state, run.error) == ("drift", "--stale", exit_code, state, None)
     assert run.report == {"written": 3, "sources": ["a b", "\\u0000", "?"]}
@@ -76,12 +78,12 @@ def test_an_end_is_recorded(services: Container, runs: PostgresRuns, exit_code: 
 def test_what_a_run_raises_is_recorded_without_what_it_says(services: Container, runs: PostgresRuns) -> None:
     """The kind of error and what its class says stand in the row; its message, which may repeat a person's words, does not."""
 
-    def fail(error: Exception) -> Outcome:
+    def fail(error: Exception) -> JobOutcome:
         raise error
 
     for error in (DatabaseUnavailableError("host 10.0.0.1, 600 000 001"), ValueError("600 000 001")):
         with pytest.raises(type(error)):
-            recorded(services, "boe", "--check", lambda error=error: fail(error))
+            recorded(PostgresRuns(services.engine), "boe", "--check", lambda error=error: fail(error))
     later, earlier = runs.runs(10)
     assert (later.state, later.exit_code, later.error) == ("failed", 2, "ValueError")
     assert str(earlier.error).startswith("DatabaseUnavailableError: PostgreSQL could not be reached")
@@ -93,11 +95,11 @@ def test_a_second_run_does_nothing_and_says_who_runs(
 ) -> None:
     """It ends with 0, names the other process, and leaves no row; another job runs meanwhile."""
     said: list[str] = []
-    assert recorded(services, "ingestion", "", lambda: pytest.fail("ran"), say=said.append) == 0
+    assert recorded(PostgresRuns(services.engine), "ingestion", "", lambda: pytest.fail("ran"), say=said.append) == 0
     assert f":{elsewhere.pid})" in said[0]
     assert "already running since" in said[0]
     assert only(runs).state == "running"
-    assert recorded(services, "drift", "", lambda: Outcome(0, {})) == 0
+    assert recorded(PostgresRuns(services.engine), "drift", "", lambda: JobOutcome(0, {})) == 0
     assert [run.job for run in runs.runs(10)] == ["drift", "ingestion"]
 
 
@@ -120,7 +122,7 @@ def test_a_killed_run_is_shown_as_dead_and_blocks_nobody(
     done: list[int] = []
 
     def ran() -> bool:  # the server may need a moment to see that the process is gone
-        recorded(services, "ingestion", "--all", lambda: done.append(1) or Outcome(0, {}))
+        recorded(PostgresRuns(services.engine), "ingestion", "--all", lambda: done.append(1) or JobOutcome(0, {}))
         return bool(done)
 
     until(ran)
@@ -135,13 +137,13 @@ def test_a_dead_run_is_known_as_soon_as_another_began(
     elsewhere.wait()
     began, finish = Event(), Event()
 
-    def work() -> Outcome:
+    def work() -> JobOutcome:
         began.set()
         assert finish.wait(20)
-        return Outcome(0, {})
+        return JobOutcome(0, {})
 
     def again() -> None:
-        until(lambda: began.is_set() or recorded(services, "ingestion", "", work) is None or began.is_set())
+        until(lambda: began.is_set() or recorded(runs, "ingestion", "", work) is None or began.is_set())
 
     thread = Thread(target=again)
     thread.start()
@@ -154,7 +156,7 @@ def test_a_dead_run_is_known_as_soon_as_another_began(
 def test_a_restarted_database_ends_no_run(services: Container, runs: PostgresRuns, empty_url: str) -> None:
     """When its connections are cut the run takes its lock again, goes on giving signs of life, and its end is recorded."""
 
-    def work() -> Outcome:
+    def work() -> JobOutcome:
         with psycopg.connect(empty_url, autocommit=True) as connection:
             connection.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity "
@@ -162,10 +164,10 @@ def test_a_restarted_database_ends_no_run(services: Container, runs: PostgresRun
             )
             cut = connection.execute("select alive_at from job_runs").fetchone()
             until(lambda: connection.execute("select alive_at from job_runs").fetchone() > cut)
-        assert recorded(services, "ingestion", "", lambda: pytest.fail("ran")) == 0
-        return Outcome(0, {})
+        assert recorded(PostgresRuns(services.engine), "ingestion", "", lambda: pytest.fail("ran")) == 0
+        return JobOutcome(0, {})
 
-    assert recorded(services, "ingestion", "", work, beat_seconds=0.05) == 0
+    assert recorded(PostgresRuns(services.engine), "ingestion", "", work, beat_seconds=0.05) == 0
     assert only(runs).state == "fine"
 
 
@@ -173,13 +175,13 @@ def test_without_a_database_nothing_is_done(services_on: Callable[..., Container
     """A run that cannot be recorded is not begun."""
     away = services_on("postgresql://clara@127.0.0.1:1/clara", clara_channel="local")
     with pytest.raises(DatabaseUnavailableError):
-        recorded(away, "ingestion", "", lambda: pytest.fail("ran"))
+        recorded(PostgresRuns(away.engine), "ingestion", "", lambda: pytest.fail("ran"))
 
 
 def test_pages_of_runs(services: Container, runs: PostgresRuns) -> None:
     """The newest come first; the next page begins before the last number of this one; a job can be asked for alone."""
     for number in range(5):
-        recorded(services, "drift" if number % 2 else "boe", str(number), lambda: Outcome(0, {}))
+        recorded(PostgresRuns(services.engine), "drift" if number % 2 else "boe", str(number), lambda: JobOutcome(0, {}))
     first = runs.runs(2)
     second = runs.runs(2, before=first[-1].id)
     assert [run.arguments for run in (*first, *second)] == ["4", "3", "2", "1"]
@@ -195,8 +197,8 @@ def test_expected_jobs(services: Container, runs: PostgresRuns, empty_url: str) 
     assert (list(first), list(second)) == (["boe", "drift"], ["drift", "ingestion"])
     assert second["drift"].enabled_at == first["drift"].enabled_at
     assert second["drift"].succeeded_at is None
-    recorded(services, "drift", "", lambda: Outcome(1, {}))
-    recorded(services, "ingestion", "", lambda: Outcome(2, {}))
+    recorded(PostgresRuns(services.engine), "drift", "", lambda: JobOutcome(1, {}))
+    recorded(PostgresRuns(services.engine), "ingestion", "", lambda: JobOutcome(2, {}))
     third = runs.expected()
     assert third["drift"].succeeded_at is not None
     assert (third["ingestion"].succeeded_at, third["ingestion"].started_at is None) == (None, False)

@@ -5,10 +5,9 @@ from collections.abc import Callable
 import pytest
 from tests.integration.delivering import store_on
 
-from clara.adapters.postgres.delivery.overview import DeliveryStatus
 from clara.container import Container
-from clara.jobs.delivery_overview import OVERDUE_SECONDS, part_of
-from clara.processes.web_app import build_app
+from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
+from clara.processes.web_app import build_app, delivery_part
 
 AGED = "update inbox set created_at = created_at - make_interval(secs => :seconds)"
 
@@ -18,7 +17,7 @@ AGED = "update inbox set created_at = created_at - make_interval(secs => :second
 )
 def test_half_a_minute_is_too_long(age: float, ok: bool) -> None:
     """The age of the oldest is told in any case, and in words when it is too high."""
-    part = part_of(DeliveryStatus(3, age, 0, 0, 0, 0, 0), 0)
+    part = delivery_part(DeliveryStatus(3, age, 0, 0, 0, 0, 0), 0)
     assert part.ok is ok
     assert part.rows["waiting"] == {"unanswered": 3, "oldest_seconds": age, "allowed_seconds": OVERDUE_SECONDS}
     assert ("waits for" in part.detail) is not ok

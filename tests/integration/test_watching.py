@@ -10,11 +10,11 @@ from threading import Barrier
 import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
 
-from clara.adapters.postgres.editorial.gazette import PostgresGazette, Reading
+from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.container import Container
 from clara.delivery.ports import StoreUnavailableError
-from clara.editorial.gazette.calendar import DayState
-from clara.editorial.gazette_watch import WatchError, open_alerts, seen
+from clara.editorial.gazette.issues import DayReading, DayState
+from clara.editorial.gazette.watch import WatchError, look_at, open_alerts
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recordings
 
@@ -392,13 +392,13 @@ def test_what_a_person_has_seen_is_off_the_list(run: Runs, site: GazetteStandIn,
     """A seen alert is listed no more and posted no more; an id that is none is refused with what to do."""
     modify(site, TODAY)
     run()
-    assert [alert["id"] for alert in open_alerts(run.services)] == ["BOE-A-2026-7"]
-    seen(run.services, "BOE-A-2026-7")
-    seen(run.services, "BOE-A-2026-7")
-    assert open_alerts(run.services) == []
+    assert [alert["id"] for alert in open_alerts(PostgresGazette(run.services.engine))] == ["BOE-A-2026-7"]
+    look_at(PostgresGazette(run.services.engine), "BOE-A-2026-7")
+    look_at(PostgresGazette(run.services.engine), "BOE-A-2026-7")
+    assert open_alerts(PostgresGazette(run.services.engine)) == []
     assert run(notify=True, webhook=webhook.url).report["told"] == []
     with pytest.raises(WatchError, match="BOE-A-2026-1; `clara boe` lists"):
-        seen(run.services, "BOE-A-2026-1")
+        look_at(PostgresGazette(run.services.engine), "BOE-A-2026-1")
 
 
 def test_a_database_that_is_away_is_named(services_on: Callable[..., Container], site: GazetteStandIn) -> None:
@@ -413,6 +413,6 @@ def test_a_database_that_is_away_is_named(services_on: Callable[..., Container],
 def test_every_state_of_a_day_can_be_kept(store: PostgresGazette, state: DayState) -> None:
     """What is kept of a day comes back as it was; each reading of it is counted."""
     for _ in range(2):
-        store.keep(Reading(TODAY, state, 1, 5, "x" * 3_000), [], at(TODAY, 9))
+        store.keep(DayReading(TODAY, state, 1, 5, "x" * 3_000), [], at(TODAY, 9))
     kept = store.known()[TODAY]
     assert (kept.state, kept.items, kept.read_at, kept.settled) == (state, 5, at(TODAY, 9), False)

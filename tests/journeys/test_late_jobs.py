@@ -8,8 +8,10 @@ import psycopg
 import pytest
 from flask.testing import FlaskClient
 
+from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
-from clara.processes.run_record import Outcome, recorded
+from clara.editorial.ports import JobOutcome
+from clara.processes.run_record import recorded
 
 Opened = Callable[..., Container]
 Serve = Callable[[Container], FlaskClient]
@@ -59,9 +61,9 @@ def test_a_success_stops_the_alarm_and_a_failure_does_not(
     web = serve(services)
     assert jobs_of(web)["ok"]
     database.execute("update schedules set enabled_at = now() - interval '100 days'")
-    recorded(services, "drift", "--stale", lambda: Outcome(2, {}))
+    recorded(PostgresRuns(services.engine), "drift", "--stale", lambda: JobOutcome(2, {}))
     assert jobs_of(web)["detail"] == "late: drift"
-    recorded(services, "drift", "--stale", lambda: Outcome(1, {}))
+    recorded(PostgresRuns(services.engine), "drift", "--stale", lambda: JobOutcome(1, {}))
     part = jobs_of(web)
     assert (part["ok"], part["detail"], part["rows"]["drift"]["allowed_days"]) == (True, "1 on time", 3)
     assert datetime.fromisoformat(part["rows"]["drift"]["last_success"]).tzinfo is not None
@@ -74,7 +76,7 @@ def test_switching_off_and_on_again_starts_anew(
 ) -> None:
     """A job that was off for months is not late on the day on which it is switched on again."""
     on = services_on(knowledge_url, clara_channel="local", rag_ingestion_enabled=True)
-    recorded(on, "ingestion", "--all", lambda: Outcome(0, {}))
+    recorded(PostgresRuns(on.engine), "ingestion", "--all", lambda: JobOutcome(0, {}))
     assert jobs_of(serve(on))["ok"]
     database.execute("update schedules set enabled_at = now() - interval '100 days'")
     database.execute("update job_runs set finished_at = now() - interval '90 days'")

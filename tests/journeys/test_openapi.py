@@ -14,8 +14,10 @@ from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, FORMS, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, signature
 from werkzeug.test import TestResponse
 
+from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
-from clara.processes.run_record import Outcome, recorded
+from clara.editorial.ports import JobOutcome
+from clara.processes.run_record import recorded
 from clara.settings import resources
 from clara.web.app import MAX_BODY_BYTES
 from clara.web.auth import WRONG_AT_ONCE
@@ -90,7 +92,7 @@ def filled(path: str, number: int = 1, item: str = "BOE-A-2026-1") -> str:
 def services(knowledge_url: str, services_on: Callable[..., Container]) -> Container:
     switched_on = {"rag_boe_monitor_enabled": True, "rag_drift_check_enabled": True}
     made = services_on(knowledge_url, **TWILIO, **TOKENS, **switched_on)
-    recorded(made, "drift", "--stale", lambda: Outcome(1, {"findings": 2}))
+    recorded(PostgresRuns(made.engine), "drift", "--stale", lambda: JobOutcome(1, {"findings": 2}))
     return made
 
 

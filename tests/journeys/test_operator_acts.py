@@ -11,7 +11,8 @@ from tests.journeys.operating import AS_OPERATOR, AS_READER, AS_STRANGER, TOKENS
 
 from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
-from clara.processes.run_record import Outcome, recorded
+from clara.editorial.ports import JobOutcome
+from clara.processes.run_record import recorded
 from clara.web.auth import WRONG_AT_ONCE
 
 Opened = Callable[..., Container]
@@ -219,8 +220,8 @@ def test_the_gazette(web: FlaskClient, findings: list[int]) -> None:
 
 def test_jobs(web: FlaskClient, services: Container) -> None:
     """Runs are shown with how they ended, and what is switched on with when it is due and whether it is late."""
-    recorded(services, "drift", "--stale", lambda: Outcome(1, {"findings": 2}))
-    recorded(services, "boe", "--check", lambda: Outcome(0, {}))
+    recorded(PostgresRuns(services.engine), "drift", "--stale", lambda: JobOutcome(1, {"findings": 2}))
+    recorded(PostgresRuns(services.engine), "boe", "--check", lambda: JobOutcome(0, {}))
     told = read(web, "jobs")
     assert [(run["job"], run["state"], run["exit_code"]) for run in told["items"]] == [
         ("boe", "fine", 0),

@@ -2,16 +2,25 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from clara.cli.command import FINDINGS, TODAY, day_of, read_settings, running, say, showing
+from clara.cli.command import FINDINGS, TODAY, day_of, opened, opened_or_outage, say, showing
+
+if TYPE_CHECKING:
+    from clara.retrieval.options.policies import Policy
 
 # How people call the policies, and their names in RAG_POLICY.
-POLICIES = {"none": "none", "self": "self_reflective", "corrective": "corrective", "adaptive": "adaptive"}
+POLICIES: "Mapping[str, Policy]" = {
+    "none": "none",
+    "self": "self_reflective",
+    "corrective": "corrective",
+    "adaptive": "adaptive",
+}
 
 
 @click.command()
@@ -46,54 +55,57 @@ def ask(
             raise click.UsageError("--as-of and --json are for one QUESTION.")
         _ask_batch(batch, out, day_of(today))
         return
-    from clara.jobs.questions import ask as put
-    from clara.processes.preparation import services_or_outage
-
     if day is not None and today is not None:
         raise click.UsageError("Give either --as-of DAY or --today DATE.")
-    with running():
-        if day is not None:
-            reply = _asked_as_of(str(question), day.date())
-        else:
-            with services_or_outage(read_settings(), say) as services:
-                reply = put(services.snapshot(day_of(today)), str(question))
-        click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+    reply = _asked(str(question), day_of(today)) if day is None else _asked_as_of(str(question), day.date())
+    click.echo(json.dumps(reply, ensure_ascii=False, indent=2) if as_json else reply["text"])
+
+
+def _asked(question: str, today: date | None) -> dict[str, Any]:
+    from clara.answering.questions import ask as put
+
+    with opened_or_outage() as container:
+        return put(container.snapshot(today).tools, question)
 
 
 def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
-    from clara.jobs.questions import ask_batch
+    from clara import __version__
+    from clara.answering.questions import ask_batch
+    from clara.knowledge.knowledge_base import digest_of_release
     from clara.knowledge.retriever_wrappers import madrid_today
-    from clara.processes.preparation import services_or_outage
 
-    with running(), services_or_outage(read_settings(), say) as services, showing("asking") as progress:
-        say(f"{ask_batch(services.snapshot(today), batch, out, today or madrid_today(), progress)} replies -> {out}")
+    with opened_or_outage() as container, showing("asking") as progress:
+        snapshot = container.snapshot(today)
+        asked_of = "\n".join([__version__, digest_of_release(container.data), (today or madrid_today()).isoformat()])
+        replies = ask_batch(snapshot.tools, snapshot.knowledge.names, batch, out, asked_of, progress)
+        say(f"{replies} replies -> {out}")
 
 
 def _asked_as_of(question: str, day: date) -> dict[str, Any]:
-    from clara.editorial.as_of import recorded_since
-    from clara.jobs.questions import ask_as_of
+    from clara.answering.questions import ask as put
+    from clara.editorial.as_of import end_of, recorded_since
     from clara.knowledge.retriever_wrappers import madrid_today
-    from clara.processes.preparation import running_services
+    from clara.processes.editorial import speaking_as_of
 
     if day > madrid_today():
         raise click.UsageError(f"--as-of {day} is a day to come; give one up to today.")
-    with running_services(read_settings(), say) as services:
-        since = recorded_since(services)
+    with opened("all") as container:
+        since = recorded_since(container.evidence())
         say(f"as of {day.day} {day:%B %Y}; versions are recorded from {since.day} {since:%B %Y} on")
         if since.date() > day:
             say("What was recorded later counts as it was recorded first, where it says that it held on that day.")
-        return ask_as_of(services, question, day)
+        with speaking_as_of(container, end_of(day)) as then:
+            return put(then.tools, question)
 
 
 @click.command()
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there instead of printing it.")
 def examples(*, out: Path | None) -> None:
     """Hold ten conversations, and print them as a page: what people wrote, and what Clara replied."""
-    from clara.processes.preparation import services_or_outage
     from clara.quality.examples import examples as hold
 
-    with running(), services_or_outage(read_settings(), say) as services:
-        page = hold(services.snapshot(), "clara examples --out docs/answers.md")
+    with opened_or_outage() as container:
+        page = hold(container.snapshot().tools, "clara examples --out docs/answers.md")
         if out is None:
             click.echo(page, nl=False)
         else:
@@ -112,30 +124,36 @@ def examples(*, out: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
 @click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query"}.')
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the batch's results go.")
-def search(*, query: str | None, batch: Path | None, out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+def search(
+    *,
+    query: str | None,
+    limit: int,
+    corpus: str,
+    collections: tuple[str, ...],
+    filters: tuple[str, ...],
+    policy: str,
+    exact: bool,
+    today: datetime | None,
+    as_json: bool,
+    batch: Path | None,
+    out: Path | None,
+) -> None:
     """Find passages for QUERY, or for every line of a batch. Exit code 1: nothing found."""
-    from clara.jobs.search import Asking, search_batch
-    from clara.jobs.search import search as look
-    from clara.processes.preparation import services_or_outage
+    from clara.processes.commands import build_search
+    from clara.retrieval.search import SearchChoice, found_json
 
     if (query is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")
-    if chosen["policy"] != "none" and chosen["corpus"] == "clara":
+    if policy != "none" and corpus == "clara":
         raise click.UsageError("--policy is for a corpus of your own; RAG_POLICY sets the one of Clara's.")
-    asking = Asking(
-        **{
-            **chosen,
-            "filters": _filters(chosen["filters"]),
-            "policy": POLICIES[chosen["policy"]],
-            "today": day_of(chosen["today"]),
-        }
-    )
-    with running(), services_or_outage(read_settings(), say) as services:
+    chosen = SearchChoice(limit, corpus, collections, _filters(filters), exact, POLICIES[policy], day_of(today))
+    with opened_or_outage() as container:
+        searching = build_search(container)
         if batch is not None and out is not None:
             with showing("searching") as progress:
-                click.echo(f"{search_batch(services, batch, out, asking, progress)} queries -> {out}", err=True)
+                click.echo(f"{searching.batch(batch, out, chosen, progress)} queries -> {out}", err=True)
             return
-        found = look(services, str(query), asking)
+        found = found_json(searching.find(str(query), chosen))
         click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else _shown(found))
         if not found["hits"]:
             sys.exit(FINDINGS)

@@ -13,6 +13,7 @@ from clara.errors import MENDABLE
 
 if TYPE_CHECKING:
     from clara.container import Container
+    from clara.processes.preparation import Preparation
     from clara.settings import Settings
 
 FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
@@ -42,8 +43,26 @@ def read_settings() -> "Settings":
 
 
 @contextmanager
+def opened(prepare: "Preparation" = "schema") -> Iterator["Container"]:
+    """Give a command its container, closed at the end; an error that somebody can mend is one message and its exit code."""
+    from clara.processes.preparation import running_services
+
+    with running(), running_services(read_settings(), say, prepare=prepare) as container:
+        yield container
+
+
+@contextmanager
+def opened_or_outage() -> Iterator["Container"]:
+    """Give the same even when there is no database: then the search index counts as out, and the rest answers."""
+    from clara.processes.preparation import services_or_outage
+
+    with running(), services_or_outage(read_settings(), say) as container:
+        yield container
+
+
+@contextmanager
 def staying(*, attached: bool) -> Iterator["Container"]:
-    """Give a process that stays its services; `attached`, it ends with its parent."""
+    """Give a process that stays its container; `attached`, it ends with its parent."""
     from clara.processes.children import end_with_parent
     from clara.processes.preparation import running_services
 
@@ -52,8 +71,15 @@ def staying(*, attached: bool) -> Iterator["Container"]:
         settings.require_channel()
         if attached:
             end_with_parent()
-        with running_services(settings, say) as services:
-            yield services
+        with running_services(settings, say) as container:
+            yield container
+
+
+def audited(container: "Container", act: str, subject: str, outcome: str = "done") -> None:
+    """Add what an operator did to the audit log."""
+    from clara.adapters.postgres.operations.audit import PostgresAudit
+
+    PostgresAudit(container.engine).record("cli", act, subject, outcome)
 
 
 @contextmanager
@@ -99,3 +125,7 @@ def paced(done: int, total: int, seconds: float) -> str:
 def say(message: str) -> None:
     """Tell a person on standard error what is going on."""
     click.echo(message, err=True)
+
+
+def silent(_line: str) -> None:
+    """Say nothing."""

@@ -4,12 +4,15 @@ import json
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from clara.adapters.models.registry import EMBEDDERS
-from clara.cli.command import FINDINGS, TODAY, day_of, read_settings, running, say, showing
+from clara.cli.command import FINDINGS, TODAY, day_of, opened, opened_or_outage, showing
+
+if TYPE_CHECKING:
+    from clara.ingestion.chunks import Strategy
 
 # The languages that are cut; held against ingestion.programs by a test.
 PROGRAMS = ["python", "javascript", "typescript", "go", "java", "rust"]
@@ -30,50 +33,59 @@ def corpus() -> None:
 @click.option("--size", type=int, default=512, show_default=True, help="Tokens in a passage, at most.")
 @click.option("--overlap", type=int, default=50, show_default=True, help="Tokens that neighbours share, at most.")
 @click.option("-v", "--verbose", is_flag=True, help="Name every file of --code that was left out, and why.")
-def load(*, name: str, jsonl: Path | None, code: Path | None, profile: str | None, **chosen: Any) -> None:  # noqa: ANN401
+def load(
+    *,
+    name: str,
+    jsonl: Path | None,
+    code: Path | None,
+    languages: tuple[str, ...],
+    profile: str | None,
+    chunking: "Strategy",
+    size: int,
+    overlap: int,
+    verbose: bool,
+) -> None:
     """Make the corpus NAME hold exactly the documents of a file, or the functions and classes of a folder of programs.
 
     Each line of a file is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not
     change stays.
     """
-    from clara.jobs.corpora import Cutting, Programs, load_programs
-    from clara.jobs.corpora import load as fill
-    from clara.processes.preparation import running_services
+    from clara.ingestion.corpora import Cutting, Programs, load_programs
+    from clara.ingestion.corpora import load as fill
 
-    if (jsonl is None) == (code is None) or (jsonl is not None and (chosen["languages"] or chosen["verbose"])):
+    if (jsonl is None) == (code is None) or (jsonl is not None and (languages or verbose)):
         raise click.UsageError("Give either --jsonl FILE or --code DIR; --language and -v belong to --code.")
-    cutting = Cutting(chosen["chunking"], chosen["size"], chosen["overlap"])
-    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("embedding") as progress:
+    with opened() as container, showing("embedding") as progress:
+        cutting = Cutting(container.token_counter, chunking, size, overlap)
         if jsonl is not None:
-            click.echo(str(fill(services, name, jsonl, profile=profile or "prose", cutting=cutting, progress=progress)))
+            report = fill(container, name, jsonl, profile=profile or "prose", cutting=cutting, progress=progress)
+            click.echo(str(report))
         if code is not None:
             with showing("reading") as looked:
-                source = Programs(code, chosen["languages"], looked)
+                source = Programs(code, container.program_reader(), languages, looked)
                 report, survey = load_programs(
-                    services, name, source, profile=profile or "programs", cutting=cutting, progress=progress
+                    container, name, source, profile=profile or "programs", cutting=cutting, progress=progress
                 )
-            click.echo("\n".join((str(report), *survey.lines(every=chosen["verbose"]))))
+            click.echo("\n".join((str(report), *survey.lines(every=verbose))))
 
 
 @corpus.command(name="list")
 def listing() -> None:
     """Say which corpora there are."""
-    from clara.jobs.corpora import table
-    from clara.processes.preparation import running_services
+    from clara.ingestion.corpora import corpora_lines
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        click.echo("\n".join(table(services)))
+    with opened() as container:
+        click.echo("\n".join(corpora_lines(container.passages().corpora())))
 
 
 @corpus.command()
 @click.argument("name")
 def drop(name: str) -> None:
     """Remove the corpus NAME with everything made for it."""
-    from clara.jobs.corpora import drop as remove
-    from clara.processes.preparation import running_services
+    from clara.ingestion.corpora import drop as remove
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        remove(services, name)
+    with opened() as container:
+        remove(container, name)
         click.echo(f"{name}: dropped")
 
 
@@ -87,12 +99,11 @@ def index() -> None:
 @click.option("--sample", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Passages asked for.")
 def recall(*, name: str, sample: int) -> None:
     """Compare the approximate index of the corpus NAME with an exact search. Exit code 1: recall@10 is below .99."""
-    from clara.jobs.corpora import ENOUGH
-    from clara.jobs.corpora import recall as measure
-    from clara.processes.preparation import running_services
+    from clara.processes.commands import measure_recall
+    from clara.retrieval.search import ENOUGH
 
-    with running(), running_services(read_settings(), say) as services, showing("comparing") as progress:
-        measured = measure(services, name, progress, sample=sample)
+    with opened("all") as container, showing("comparing") as progress:
+        measured = measure_recall(container, name, progress, sample=sample)
         click.echo(f"recall@10 {measured.at_10:.4f} over {measured.asked} passages of {name}")
         if measured.at_10 < ENOUGH:
             sys.exit(FINDINGS)
@@ -107,12 +118,15 @@ def cache() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def stats(*, as_json: bool) -> None:
     """Say what the memory of embeddings holds and what it saved."""
-    from clara.jobs.cache_statistics import statistics, table
-    from clara.processes.preparation import running_services
+    from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
+    from clara.adapters.postgres.operations.metrics import PostgresMetrics
+    from clara.retrieval.cache.statistics import statistics, statistics_page
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        figures = statistics(services)
-        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else table(figures))
+    with opened() as container:
+        engine = container.engine
+        counters = PostgresMetrics(engine).read()
+        figures = statistics(PostgresEmbeddingMemory(engine).statistics(), counters)
+        click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else statistics_page(figures))
 
 
 @click.command()
@@ -124,24 +138,31 @@ def stats(*, as_json: bool) -> None:
 @TODAY
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(
-    *, question: str | None, name: str, turn: int | None, today: datetime | None, as_json: bool, **chosen: bool
+    *,
+    question: str | None,
+    name: str,
+    turn: int | None,
+    again: bool,
+    plan: bool,
+    today: datetime | None,
+    as_json: bool,
 ) -> None:
     """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
-    from clara.processes.preparation import services_or_outage
-    from clara.quality.explanation import explain as look
-    from clara.quality.explanation import page, replay
+    from clara.processes.commands import build_explainer
+    from clara.quality.explanation import page
 
     if (question is None) == (turn is None):
         raise click.UsageError("Give either a QUESTION or --turn ID.")
-    if chosen["again"] and turn is None:
+    if again and turn is None:
         raise click.UsageError("--replay needs --turn ID.")
     if today is not None and turn is not None:
         raise click.UsageError("--today is for a QUESTION; a turn has the day on which it was.")
-    with running(), services_or_outage(read_settings(), say) as services:
+    with opened_or_outage() as container:
+        explainer = build_explainer(container)
         if turn is not None:
-            told: dict[str, Any] = replay(services, turn, again=chosen["again"])
+            told = explainer.replay(turn, again=again)
         else:
-            told = look(services, str(question), name, plan=chosen["plan"], today=day_of(today))
+            told = explainer.explain(str(question), name, plan=plan, today=day_of(today))
         click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))
 
 
@@ -160,11 +181,10 @@ def build(*, choice: str, corpora: tuple[str, ...]) -> None:
     Safe to stop and to repeat: it goes on where it ended. Until it has finished, nothing changes for anybody. With `gemini`,
     the texts of the corpora go to Google now, and people's questions from then on.
     """
-    from clara.jobs.index_change import build as fill
-    from clara.processes.preparation import running_services
+    from clara.processes.commands import build_index_change
 
-    with running(), running_services(read_settings(), say) as services, showing("embedding") as progress:
-        fill(services, choice, corpora, click.echo, progress)
+    with opened("all") as container, showing("embedding") as progress:
+        build_index_change(container).build(choice, corpora, click.echo, progress)
 
 
 @index.command()
@@ -172,24 +192,21 @@ def build(*, choice: str, corpora: tuple[str, ...]) -> None:
 @CORPUS
 def use(*, choice: str, corpora: tuple[str, ...]) -> None:
     """Search by vectors that are there already: the way back, at once. Exit code 2: some are missing."""
-    from clara.jobs.index_change import use as change
-    from clara.processes.preparation import running_services
+    from clara.processes.commands import build_index_change
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        change(services, choice, corpora, click.echo)
+    with opened() as container:
+        build_index_change(container).use(choice, corpora, click.echo)
 
 
 @index.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(*, as_json: bool) -> None:
     """Say which vectors there are and which are searched. Exit code 1: some are missing that are searched."""
-    from clara.jobs.index_change import as_json as document
-    from clara.jobs.index_change import status as look
-    from clara.jobs.index_change import table
-    from clara.processes.preparation import running_services
+    from clara.ingestion.index_change import status as look
+    from clara.ingestion.index_change import status_json, status_lines
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        found = look(services)
-        click.echo(json.dumps(document(found)) if as_json else "\n".join(table(found)))
+    with opened() as container:
+        found = look(container.spaces())
+        click.echo(json.dumps(status_json(found)) if as_json else "\n".join(status_lines(found)))
         if any(one.lacking and one.space.served for one in found):
             sys.exit(FINDINGS)

@@ -2,14 +2,10 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from clara.cli.command import FINDINGS, read_settings, running, say, showing
-
-# What belongs to the one evaluation and would silently do nothing in the other.
-OF_QUESTIONS = {"tier": "--tier", "category": "--category", "compare": "--compare"}
+from clara.cli.command import FINDINGS, opened, say, showing
 
 
 @click.command(name="eval")
@@ -26,7 +22,18 @@ OF_QUESTIONS = {"tier": "--tier", "category": "--category", "compare": "--compar
 @click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show what changed side since.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the run: JSON, and CSV and TREC.")
 @click.option("--json", "as_json", is_flag=True, help="Print one row a question or case as JSON instead of the tables.")
-def evaluation(*, answers: bool, suites: tuple[str, ...], out: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
+def evaluation(
+    *,
+    answers: bool,
+    suites: tuple[str, ...],
+    cases: Path | None,
+    tier: str | None,
+    split: str,
+    category: str | None,
+    compare: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     r"""Ask the questions of eval/clara, print the measures, and hold them against the gate.
 
     With --answers, run the suites of eval/answers on the real journey instead, and hold each group against its goal and its
@@ -37,29 +44,30 @@ def evaluation(*, answers: bool, suites: tuple[str, ...], out: Path | None, as_j
     \b
     Example: clara eval --answers --suite danger --cases danger.jsonl
     """
-    cases = chosen.pop("cases")
     if not answers:
         if suites or cases:
             raise click.UsageError("--suite and --cases need --answers.")
-        _questions(out, as_json=as_json, **chosen)
+        _questions(tier, split, category, compare, out, as_json=as_json)
         return
-    if strangers := [option for name, option in OF_QUESTIONS.items() if chosen[name] is not None]:
+    of_questions = {"--tier": tier, "--category": category, "--compare": compare}
+    if strangers := [option for option, value in of_questions.items() if value is not None]:
         raise click.UsageError(f"{', '.join(strangers)} cannot be used with --answers.")
-    if cases is not None and (len(suites) != 1 or chosen["split"] != "all"):
+    if cases is not None and (len(suites) != 1 or split != "all"):
         raise click.UsageError("--cases needs one --suite, and has no splits.")
-    _answers(suites, cases or chosen["split"], out, as_json=as_json)
+    _answers(suites, cases or split, out, as_json=as_json)
 
 
-def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chosen: Any) -> None:  # noqa: ANN401
-    from clara.processes.preparation import ensure_corpus, running_services
+def _questions(
+    tier: str | None, split: str, category: str | None, compare: Path | None, out: Path | None, *, as_json: bool
+) -> None:
+    from clara.processes.preparation import ensure_corpus
     from clara.quality.release import CHAIN, Choice, gated, verdict, write_run
 
-    split = None if chosen["split"] == "all" else chosen["split"]
-    choice = Choice(chosen["tier"] or CHAIN, split, chosen["category"])
-    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("asking") as progress:
-        ensure_corpus(services, say)
+    choice = Choice(tier or CHAIN, None if split == "all" else split, category)
+    with opened() as container, showing("asking") as progress:
+        ensure_corpus(container, say)
         tell = say if as_json else click.echo
-        done = gated(services.snapshot(), choice, compare, tell, progress)
+        done = gated(container.snapshot(), choice, compare, tell, progress)
         if out is not None:
             write_run(out, choice.tier, done.outcomes)
         if as_json:
@@ -70,17 +78,17 @@ def _questions(out: Path | None, *, compare: Path | None, as_json: bool, **chose
 
 
 def _answers(suites: tuple[str, ...], asked: str | Path, out: Path | None, *, as_json: bool) -> None:
-    from clara.processes.preparation import ensure_corpus, running_services
+    from clara.processes.preparation import ensure_corpus
     from clara.quality.answer_suites import answers_verdict, judge, write_answers
     from clara.quality.own_suites import judge_own
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("judging") as progress:
-        ensure_corpus(services, say)
+    with opened() as container, showing("judging") as progress:
+        ensure_corpus(container, say)
         tell = say if as_json else click.echo
         if isinstance(asked, Path):
-            done = judge_own(services.snapshot(), suites[0], asked, tell, progress)
+            done = judge_own(container.snapshot(), suites[0], asked, tell, progress)
         else:
-            done = judge(services.snapshot(), suites, asked, tell, progress)
+            done = judge(container.snapshot(), suites, asked, tell, progress)
         if out is not None:
             write_answers(out, done)
         if as_json:

@@ -2,18 +2,13 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
 
 import click
 
-from clara.cli.command import FINDINGS, read_settings, running, say, showing
-
-if TYPE_CHECKING:
-    from clara.editorial.gazette_watch import Chosen
-    from clara.processes.run_record import Outcome
+from clara.cli.command import FINDINGS, audited, day_of, opened, say, showing
 
 MOST_DAYS = 366
-JOB = "boe"
 
 
 @click.group(invoke_without_command=True)
@@ -24,60 +19,46 @@ JOB = "boe"
 @click.option("--notify", is_flag=True, help="Post new alerts to the webhook, each once.")
 @click.option("--webhook", default="", help="Where to post them, instead of CLARA_ALERT_WEBHOOK.")
 @click.pass_context
-def boe(context: click.Context, /, **chosen: Any) -> None:  # noqa: ANN401  options by name
+def boe(
+    context: click.Context,
+    /,
+    *,
+    check: bool,
+    day: datetime | None,
+    days: int | None,
+    as_json: bool,
+    notify: bool,
+    webhook: str,
+) -> None:
     """Watch the official gazette (BOE) for what changes the norms that facts rest on.
 
     Exit codes: 0 nothing new, 1 new alerts, 2 a day could not be read; it is tried again by the next run.
     """
     if context.invoked_subcommand:
-        if chosen["check"]:
+        if check:
             raise click.UsageError(f"Give either --check or {context.invoked_subcommand}.")
         return
-    if chosen["day"] and chosen["days"]:
+    if day and days:
         raise click.UsageError("Give either --date or --days.")
-    if chosen["check"]:
-        _check(**chosen)
-    else:
-        _list(as_json=chosen["as_json"])
+    if not check:
+        _list(as_json=as_json)
+        return
+    from clara.editorial.gazette.watch import DayChoice
+    from clara.processes.editorial_jobs import Telling, watch_gazette
 
-
-def _check(**chosen: Any) -> None:  # noqa: ANN401  options by name
-    from clara.editorial.gazette_watch import Chosen, check
-    from clara.processes.preparation import running_services
-    from clara.processes.run_record import recorded
-
-    wanted = Chosen(chosen["day"] and chosen["day"].date(), chosen["days"], chosen["notify"], chosen["webhook"])
-    as_json: bool = chosen["as_json"]
-    with (
-        running(),
-        running_services(read_settings(), say, prepare="schema") as services,
-        showing("reading the gazette, day") as progress,
-    ):
-
-        def work() -> "Outcome":
-            outcome = check(services, wanted, say if as_json else click.echo, progress)
-            if as_json:
-                click.echo(json.dumps(outcome.report, ensure_ascii=False, indent=2))
-            return outcome
-
-        sys.exit(recorded(services, JOB, _arguments(wanted), work, say=say))
-
-
-def _arguments(wanted: "Chosen") -> str:
-    """Write what was chosen as the command takes it; the address of a webhook, which may be a secret, stays out."""
-    day = f" --date {wanted.day}" if wanted.day else ""
-    days = f" --days {wanted.days}" if wanted.days else ""
-    return f"--check{day}{days}{' --notify' if wanted.notify else ''}"
+    telling = Telling(say if as_json else click.echo, click.echo if as_json else None, webhook, notify)
+    with opened() as container, showing("reading the gazette, day") as progress:
+        sys.exit(watch_gazette(container, DayChoice(day_of(day), days), telling, progress))
 
 
 def _list(*, as_json: bool) -> None:
-    from clara.editorial.gazette_report import listed
-    from clara.editorial.gazette_watch import open_alerts
-    from clara.processes.preparation import running_services
+    from clara.adapters.postgres.editorial.gazette import PostgresGazette
+    from clara.editorial.gazette.watch import open_alerts
+    from clara.editorial.pages import alert_page
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        found = open_alerts(services)
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else listed(found) or "No alert is open.")
+    with opened() as container:
+        found = open_alerts(PostgresGazette(container.engine))
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else alert_page(found) or "No alert is open.")
         if found:
             sys.exit(FINDINGS)
 
@@ -86,8 +67,9 @@ def _list(*, as_json: bool) -> None:
 @click.argument("item")
 def seen(item: str) -> None:
     """Take the alert ITEM (such as BOE-A-2026-1) off the list: somebody has looked at it."""
-    from clara.editorial.gazette_watch import seen as record
-    from clara.processes.preparation import running_services
+    from clara.adapters.postgres.editorial.gazette import PostgresGazette
+    from clara.editorial.gazette.watch import look_at
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        record(services, item)
+    with opened() as container:
+        look_at(PostgresGazette(container.engine), item)
+        audited(container, "boe seen", item)

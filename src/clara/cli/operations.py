@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from clara.cli.command import FINDINGS, read_settings, running, say
+from clara.cli.command import FINDINGS, opened, say
 
 
 @click.group()
@@ -21,10 +21,9 @@ def audit() -> None:
 def check(noted: str) -> None:
     """Follow the digests of all acts. Exit code 1: one was changed or removed, or the noted digest is not there."""
     from clara.adapters.postgres.operations.audit import PostgresAudit
-    from clara.processes.preparation import running_services
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        chain = PostgresAudit(services.engine).chain(noted.lower())
+    with opened() as container:
+        chain = PostgresAudit(container.engine).chain(noted.lower())
         if chain.broken is not None:
             click.echo(f"act {chain.broken} does not fit the {chain.acts} before it: it was changed, or one before it removed.")
             sys.exit(FINDINGS)
@@ -43,16 +42,17 @@ def delivery() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(*, as_json: bool) -> None:
     """Count what waits. Exit code 1: messages are overdue, or some were set aside for a person."""
-    from clara.jobs.delivery_overview import status as counted
-    from clara.jobs.delivery_overview import tell
-    from clara.processes.preparation import running_services
+    from dataclasses import asdict
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        found = counted(services)
-        wanting = tell(found, (lambda _line: None) if as_json else click.echo)
-        if as_json:
-            click.echo(json.dumps(found))
-        if wanting:
+    from clara.adapters.postgres.delivery.overview import PostgresOverview
+    from clara.adapters.spool.spool import records_in
+    from clara.delivery.overview import overview_lines, wants_attention
+
+    with opened() as container:
+        found = asdict(PostgresOverview(container.engine).status())
+        found["spooled"] = records_in(container.settings.spool)
+        click.echo(json.dumps(found) if as_json else "\n".join(overview_lines(found)))
+        if wants_attention(found):
             sys.exit(FINDINGS)
 
 
@@ -60,11 +60,10 @@ def status(*, as_json: bool) -> None:
 @click.option("--text", "with_text", is_flag=True, help="Print what the person wrote, too.")
 def aside(*, with_text: bool) -> None:
     """List the messages that broke their worker twice. They were answered the simple way."""
-    from clara.jobs.delivery_overview import aside as listed
-    from clara.processes.preparation import running_services
+    from clara.adapters.postgres.delivery.overview import PostgresOverview
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        found = listed(services)
+    with opened() as container:
+        found = PostgresOverview(container.engine).set_aside()
         for message in found:
             click.echo(
                 f"{message.inbox_id}  since {message.since:%Y-%m-%d %H:%M}  {message.tries} tries  "
@@ -81,11 +80,12 @@ def aside(*, with_text: bool) -> None:
 @click.argument("number", type=click.IntRange(1, 2**63 - 1))
 def looked_at(number: int) -> None:
     """Take message NUMBER off the list of `aside`."""
-    from clara.jobs.delivery_overview import looked_at as done
-    from clara.processes.preparation import running_services
+    from clara.adapters.postgres.delivery.overview import PostgresOverview
+    from clara.errors import NotFound
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        done(services, number)
+    with opened() as container:
+        if not PostgresOverview(container.engine).looked_at(number):
+            raise NotFound(f"no message {number} is set aside. `clara delivery aside` lists them.")
 
 
 # Below whatever answers people.

@@ -2,17 +2,18 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from clara.cli.command import read_settings, running, say, showing
+from clara.cli.command import opened, running, showing, silent
 
 if TYPE_CHECKING:
-    from clara.editorial.decisions import Decision
+    from clara.editorial.journey import Editorial
 
 # Instead of a fact: every one that is undecided and for which something is proposed.
 EVERY = "all"
@@ -48,19 +49,29 @@ BASE = click.option(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--webhook", help="Post the same JSON to this address.")
 @click.option("--notify", is_flag=True, help="Post it to CLARA_ALERT_WEBHOOK when something waits or could not be reached.")
-def drift(*, every: bool, stale: bool, source: str | None, norms: Path | None, as_json: bool, **posting: Any) -> None:  # noqa: ANN401
+def drift(
+    *,
+    every: bool,
+    stale: bool,
+    source: str | None,
+    norms: Path | None,
+    as_json: bool,
+    webhook: str | None,
+    notify: bool,
+) -> None:
     """Compare what sources say now with what answers rest on. What changed in substance waits for `clara review`.
 
     Exit code 1: something waits, could not be reached, or is not held yet; 2: nothing could be reached, or the webhook failed.
     """
-    from clara.editorial.drift_check import Choice, Telling, run
-    from clara.processes.preparation import running_services
+    from clara.editorial.drift_check import SourceChoice
+    from clara.processes.editorial_jobs import Telling, check_drift
 
     if sum((every, stale, source is not None, norms is not None)) != 1:
         raise click.UsageError("Choose one of --all, --stale, --source ID and --norms DIR.")
-    with running(), running_services(read_settings(), say, prepare="schema") as services, showing("looking") as progress:
-        chosen = Choice(stale=stale, source=source, norms=norms)
-        sys.exit(run(services, chosen, click.echo, progress, Telling(as_json, **posting)))
+    chosen = SourceChoice(stale, source, norms)
+    telling = Telling(silent if as_json else click.echo, click.echo if as_json else None, webhook or "", notify)
+    with opened() as container, showing("looking") as progress:
+        sys.exit(check_drift(container, chosen, telling, progress))
 
 
 @click.group()
@@ -68,17 +79,23 @@ def review() -> None:
     """Decide what drift has found: accept it, with the corrections of facts that follow, or reject it."""
 
 
+@contextmanager
+def _editorial() -> Iterator["Editorial"]:
+    from clara.processes.editorial import build_editorial
+
+    with opened() as container:
+        yield build_editorial(container)
+
+
 @review.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_(*, as_json: bool) -> None:
     """Say what waits."""
-    from clara.editorial.review import waiting
-    from clara.editorial.review_page import table
-    from clara.processes.preparation import running_services
+    from clara.editorial.pages import queue_lines
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        entries = waiting(services)
-        click.echo(json.dumps(entries, ensure_ascii=False) if as_json else "\n".join(table(entries)))
+    with _editorial() as editorial:
+        entries = editorial.waiting()
+        click.echo(json.dumps(entries, ensure_ascii=False) if as_json else "\n".join(queue_lines(entries)))
 
 
 @review.command()
@@ -88,16 +105,14 @@ def list_(*, as_json: bool) -> None:
 @BASE
 def show(*, number: int, as_json: bool, to_fill: bool, bases: tuple[tuple[str, Decimal], ...]) -> None:
     """Show finding NUMBER: old beside new, and each fact as it is told beside what is proposed for it."""
-    from clara.editorial.review import one
-    from clara.editorial.review_page import decisions_to_fill, page
-    from clara.processes.preparation import running_services
+    from clara.editorial.pages import decisions_to_fill, finding_page
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        entry = one(services, number, dict(bases))
+    with _editorial() as editorial:
+        entry = editorial.finding(number, dict(bases))
         if to_fill:
             click.echo(json.dumps(decisions_to_fill(entry), ensure_ascii=False, indent=1))
         else:
-            click.echo(json.dumps(entry, ensure_ascii=False) if as_json else "\n".join(page(entry)))
+            click.echo(json.dumps(entry, ensure_ascii=False) if as_json else "\n".join(finding_page(entry)))
 
 
 @review.command()
@@ -109,39 +124,41 @@ def show(*, number: int, as_json: bool, to_fill: bool, bases: tuple[tuple[str, D
 @click.option("--reason", "reasons", multiple=True, metavar="WHY", help="Why, for the --holds of the same place.")
 @click.option("--decisions", "file", type=click.File("rb"), help="Decisions as JSON; `review show N --decisions` prints some.")
 @BASE
-def accept(*, number: int, file: BinaryIO | None, **given: Any) -> None:  # noqa: ANN401
+def accept(
+    *,
+    number: int,
+    corrected: tuple[str, ...],
+    texts: tuple[str, ...],
+    proposed: tuple[str, ...],
+    holds: tuple[str, ...],
+    reasons: tuple[str, ...],
+    file: BinaryIO | None,
+    bases: tuple[tuple[str, Decimal], ...],
+) -> None:
     """Let finding NUMBER be right, and decide about its facts: corrections become drafts, which `clara publish` serves.
 
     A fact that nobody decides about stays in doubt. Of a finding that is accepted already, more facts can be decided.
     """
-    from clara.editorial.review import Verdicts
-    from clara.editorial.review import accept as decide
-    from clara.processes.preparation import running_services
-
-    with running():
-        decisions = _decisions(file, **{name: given[name] for name in ("corrected", "texts", "proposed", "holds", "reasons")})
-        verdicts = Verdicts(decisions, EVERY in given["proposed"], dict(given["bases"]))
-        with running_services(read_settings(), say, prepare="schema") as services:
-            decide(services, number, verdicts, say=click.echo)
-
-
-def _decisions(file: BinaryIO | None, **options: Sequence[str]) -> "list[Decision]":
-    """Read the decisions of a file and those of options, as if all of them stood in one."""
     from clara.editorial.decisions import PROPOSED, read_decisions
+    from clara.editorial.review import Decider, Verdicts
 
-    for facts, words, what in (("corrected", "texts", "--text"), ("holds", "reasons", "--reason")):
-        if len(options[facts]) != len(options[words]):
-            raise click.UsageError(f"Give one {what} for each --{facts}: {len(options[facts])} and {len(options[words])}.")
     given = [
-        *(
-            {"fact": fact, "corrected": {"text": text}}
-            for fact, text in zip(options["corrected"], options["texts"], strict=True)
-        ),
-        *({"fact": fact, "corrected": PROPOSED} for fact in options["proposed"] if fact != EVERY),
-        *({"fact": fact, "holds": reason} for fact, reason in zip(options["holds"], options["reasons"], strict=True)),
+        *({"fact": fact, "corrected": {"text": text}} for fact, text in _pairs(corrected, "--corrected", texts, "--text")),
+        *({"fact": fact, "corrected": PROPOSED} for fact in proposed if fact != EVERY),
+        *({"fact": fact, "holds": reason} for fact, reason in _pairs(holds, "--holds", reasons, "--reason")),
     ]
-    read = _read(file) if file is not None else []
-    return read_decisions([*read, *given] if isinstance(read, list) else read, file.name if file is not None else "options")
+    with running():
+        read = _read(file) if file is not None else []
+        name = file.name if file is not None else "options"
+        decisions = read_decisions([*read, *given] if isinstance(read, list) else read, name)
+        with _editorial() as editorial:
+            editorial.accept(number, Verdicts(decisions, EVERY in proposed, dict(bases)), Decider(), click.echo)
+
+
+def _pairs(facts: Sequence[str], option: str, words: Sequence[str], beside: str) -> Iterator[tuple[str, str]]:
+    if len(facts) != len(words):
+        raise click.UsageError(f"Give one {beside} for each {option}: {len(facts)} and {len(words)}.")
+    return zip(facts, words, strict=True)
 
 
 def _read(file: BinaryIO) -> object:
@@ -159,8 +176,7 @@ def _read(file: BinaryIO) -> object:
 @click.option("--reason", required=True, help="Why: the same wording is not found again.")
 def reject(*, number: int, reason: str) -> None:
     """Let finding NUMBER be wrong: its source is held as it was."""
-    from clara.editorial.review import reject as decide
-    from clara.processes.preparation import running_services
+    from clara.editorial.review import Decider
 
-    with running(), running_services(read_settings(), say, prepare="schema") as services:
-        decide(services, number, reason, click.echo)
+    with _editorial() as editorial:
+        editorial.reject(number, reason, Decider(), click.echo)

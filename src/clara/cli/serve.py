@@ -2,7 +2,7 @@
 
 import click
 
-from clara.cli.command import read_settings, running, say, staying
+from clara.cli.command import opened, read_settings, running, say, staying
 
 
 @click.command()
@@ -40,10 +40,8 @@ def worker(*, attached: bool) -> None:
 @click.command()
 def migrate() -> None:
     """Bring the database to the newest schema. Safe to repeat."""
-    from clara.processes.preparation import running_services
-
-    with running(), running_services(read_settings(), say, prepare="nothing") as services:
-        click.echo(services.migrate())
+    with opened("nothing") as container:
+        click.echo(container.migrate())
 
 
 @click.command()

@@ -1,19 +1,170 @@
 """The blast radius of a finding: the facts that it touches, by what of them, and what follows for each if that is certain."""
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, Literal
 
-from clara.editorial.derivations import Moved, derived_from, derived_proposal, moved_bases
 from clara.editorial.drift import Finding
-from clara.editorial.rewording import reworded
-from clara.knowledge.derivations import NONE, Derivations, current
+from clara.knowledge.derivations import NONE, Base, Derivations, amounts, current, names_in, worked_out
 from clara.knowledge.law.comparison import IN_FORCE
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.procedure import Fact, Procedure
 from clara.knowledge.sources import address_of
-from clara.language.figures.figure import Figure
+from clara.language.figures.figure import Figure, FigureKind, as_json
+from clara.language.figures.lexicon import SPANISH
+from clara.language.figures.reader import spanish
+
+_PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")
+
+
+def reworded(fact: Fact, changes: Sequence[tuple[Figure, Figure]]) -> dict[str, Any] | None:
+    """Give text and values of a fact with each first figure replaced by the second; None where the text leaves doubt."""
+    text, values = fact.text, set(fact.values)
+    for old, new in changes:
+        expected = (spanish().values_in(text) - {old}) | {new}
+        found = {one for one in _rewritten(text, old, new) if spanish().values_in(one) == expected}
+        if len(found) != 1 or new in values:
+            return None
+        text = found.pop()
+        values = (values - {old}) | {new}
+    return {"text": text, "values": [json.loads(as_json(figure)) for figure in sorted(values, key=str)]}
+
+
+def _rewritten(text: str, old: Figure, new: Figure) -> Iterator[str]:
+    """Give the text with the old figure replaced at each place where it may stand."""
+    for (start, end), written in _places(text, old, new):
+        yield f"{text[:start]}{written}{text[end:]}"
+
+
+def _places(text: str, old: Figure, new: Figure) -> Iterator[tuple[tuple[int, int], str]]:
+    if isinstance(old.value, float) and isinstance(new.value, float):
+        if 1.0 not in {old.value, new.value}:  # "1 mes" and "3 meses" differ in more than the number
+            numbers = ((start, end) for start, end, value in spanish().numbers_in(text) if value == old.value)
+            yield from ((span, _number(float(new.value), new.kind)) for span in numbers)
+    elif old.kind is FigureKind.DATE:
+        for before, after in zip(_dates(str(old.value)), _dates(str(new.value)), strict=False):
+            yield from ((match.span(), after) for match in re.finditer(re.escape(before), text))
+    elif old.kind is FigureKind.PHONE:
+        phones = (match for match in _PHONE.finditer(text) if re.sub(r"\D", "", match[0]) == old.value)
+        yield from ((match.span(), _grouped(str(new.value))) for match in phones)
+
+
+def _number(value: float, kind: FigureKind) -> str:
+    """Write a number as Spanish does: 1.234,5. An amount with cents has two digits of them."""
+    whole, _, part = f"{value:.15g}".partition(".")
+    grouped = f"{int(whole):,}".replace(",", ".")
+    part = part.ljust(2, "0") if part and kind is FigureKind.AMOUNT else part
+    return f"{grouped},{part}" if part else grouped
+
+
+def _dates(value: str) -> list[str]:
+    """Give the ways in which a day may be written, in a fixed order; none for parts of days."""
+    match = re.fullmatch(r"(?:(\d{4})|-)-(\d{2})-(\d{2})", value)
+    if match is None:
+        return []
+    year, month, day = match[1], int(match[2]), int(match[3])
+    name = spanish().lexicon(SPANISH).month_name(month)
+    spelt = f"{day} de {name}" if name else ""
+    return [f"{spelt} de {year}", f"{day:02d}/{month:02d}/{year}", f"{day}/{month}/{year}"] if year else [spelt]
+
+
+def _grouped(digits: str) -> str:
+    return " ".join(re.findall(r"\d{3}", digits)) if len(digits) % 3 == 0 else digits
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A base figure that moves, in euros. `new` is None where the source leaves doubt what it is now."""
+
+    old: Decimal
+    new: Decimal | None
+
+
+def moved_bases(finding: Finding, derivations: Derivations, touched: Mapping[str, Fact]) -> dict[str, Moved]:
+    """Give the bases, by name, whose figure went with a finding. `touched` are the facts that rest on what changed, by id."""
+    gone = {Decimal(repr(one.value)) for one in finding.figures_gone if one.kind is FigureKind.AMOUNT}
+    return {
+        base.name: Moved(old, _new(finding, old))
+        for base in derivations.bases.values()
+        if base.fact in touched and (old := next((one for one in _known(base, touched[base.fact]) if one in gone), None))
+    }
+
+
+def derived_from(derivations: Derivations, fact_id: str, names: Iterable[str]) -> bool:
+    """Whether a fact states a figure that any of these bases gives."""
+    wanted = frozenset(names)
+    return any(wanted & names_in(one.formula) for one in derivations.of(fact_id))
+
+
+def derived_proposal(
+    fact: Fact, derivations: Derivations, moved: Mapping[str, Moved], values: Mapping[str, Decimal]
+) -> dict[str, Any] | None:
+    """Give the fields of a fact with every figure that follows from the moved bases; None where any of it leaves doubt.
+
+    `values` are the bases as they were, by name.
+    """
+    if any(one.new is None for one in moved.values()):
+        return None
+    changes = list(_changes(fact, derivations, moved, values))
+    if not changes or any(old is None for old, _ in changes):
+        return None
+    return reworded(fact, [(old, new) for old, new in changes if old is not None])
+
+
+def _changes(
+    fact: Fact, derivations: Derivations, moved: Mapping[str, Moved], values: Mapping[str, Decimal]
+) -> Iterator[tuple[Figure | None, Figure]]:
+    """Give each figure that moves with its new one; None for one that the fact states twice, by different units."""
+    before = {**values, **{name: one.old for name, one in moved.items()}}
+    after = {**before, **{name: one.new for name, one in moved.items() if one.new is not None}}
+    for one in derivations.of(fact.id):
+        old, new = worked_out(one.formula, before), worked_out(one.formula, after)
+        held = amounts(fact, old)
+        if held and old != new:
+            yield held[0] if len(held) == 1 else None, Figure(FigureKind.AMOUNT, float(new), held[0].unit)
+
+
+def _known(base: Base, fact: Fact) -> Iterator[Decimal]:
+    """Give a base as its fact states it now, and as the release has it: a correction may have come of this very finding."""
+    now = current(base, fact)
+    yield from (base.value,) if now is None else (now, base.value)
+
+
+def _new(finding: Finding, old: Decimal) -> Decimal | None:
+    """Give what stands where the old figure stood: in the line that differs in nothing but its numbers.
+
+    Where there is no such line, the one amount that came for the one that went.
+    """
+    before, after = ((text or "").split("\n") for text in (finding.before, finding.after))
+    came = {new for line in before for new in _in_its_place(line, after, float(old))}
+    if len(came) == 1:
+        return Decimal(repr(came.pop()))
+    gone, new = (
+        [figure for figure in figures if figure.kind is FigureKind.AMOUNT]
+        for figures in (finding.figures_gone, finding.figures_new)
+    )
+    return Decimal(repr(new[0].value)) if not came and len(gone) == len(new) == 1 else None
+
+
+def _in_its_place(line: str, others: Iterable[str], old: float) -> Iterator[float]:
+    words, numbers = _parted(line)
+    if old in numbers:
+        for other in others:
+            rest, came = _parted(other)
+            if rest == words:
+                yield from (new for number, new in zip(numbers, came, strict=True) if number == old)
+
+
+def _parted(line: str) -> tuple[list[str], list[float]]:
+    """Give what stands around the numbers of a line, and the numbers."""
+    found = spanish().numbers_in(line)
+    starts, ends = [start for start, _, _ in found], [end for _, end, _ in found]
+    around = [line[end:start] for end, start in zip([0, *ends], [*starts, len(line)], strict=True)]
+    return around, [value for _, _, value in found]
+
 
 # "formula": no word of the fact's sources has changed, but a figure that one of its figures derives from.
 Relation = Literal["provision", "norm", "source", "formula"]

@@ -4,22 +4,18 @@ Accepting says that the source is right, and nothing about any fact: each is cor
 then answers warn of it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, PostgresFindings, Settled
-from clara.container import Container
 from clara.editorial.decisions import Decision
-from clara.editorial.ingestion import INDEX_FAULTS
+from clara.editorial.findings import Draft, KeptFinding, Settled
+from clara.editorial.ports import EditorialDesk, Say
 from clara.editorial.review_case import ReviewCase
-from clara.editorial.review_page import counted
 from clara.errors import Invalid
-from clara.jobs.norm_settlement import PROFILE, settle
-from clara.knowledge.law.passages import LAW_CORPUS
-
-Say = Callable[[str], None]
+from clara.ingestion.norms import INDEX_FAULTS
+from clara.plain_text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,60 +41,49 @@ class Verdicts:
     place: str = "decisions"
 
 
-AT_THE_COMMAND_LINE = Decider()
-NOTHING_DECIDED = Verdicts()
-
-
 class MissingReasonError(Invalid):
     """A rejection needs a reason, because the same wording is not found again. Give it with --reason."""
 
 
-def waiting(services: Container) -> list[dict[str, Any]]:
+def waiting(desk: EditorialDesk) -> list[dict[str, Any]]:
     """Give what waits for a person, oldest first: open findings, and accepted ones with facts that nobody decided about.
 
     Raises StoreUnavailableError.
     """
-    store = PostgresFindings(services.engine)
-    found = sorted([*store.open(), *store.undecided()], key=lambda finding: finding.id)
-    return [_entry(services, store, finding) for finding in found]
+    found = sorted([*desk.findings.open(), *desk.findings.undecided()], key=lambda finding: finding.id)
+    return [_entry(desk, finding) for finding in found]
 
 
-def one(services: Container, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
+def one(desk: EditorialDesk, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
     """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, StoreUnavailableError."""
-    store = PostgresFindings(services.engine)
-    return _entry(services, store, store.find(number), bases)
+    return _entry(desk, desk.findings.find(number), bases)
 
 
-def _entry(
-    services: Container, store: PostgresFindings, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None
-) -> dict[str, Any]:
-    answers = store.cited([touched.fact_id for touched in finding.touched])
-    return ReviewCase(services, finding, bases).entry(answers)
+def _entry(desk: EditorialDesk, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
+    answers = desk.findings.cited([touched.fact_id for touched in finding.touched])
+    return ReviewCase(desk, finding, bases).entry(answers)
 
 
-def accept(
-    services: Container, number: int, verdicts: Verdicts = NOTHING_DECIDED, *, say: Say, by: Decider = AT_THE_COMMAND_LINE
-) -> Settled:
+def accept(desk: EditorialDesk, number: int, verdicts: Verdicts, by: Decider, say: Say) -> Settled:
     """Let a finding be right, and keep what is decided about its facts; of one that was accepted, only the latter.
 
     Corrections are drafts for `clara publish`. What nobody decides stays in doubt, and is named. Bad decisions are one error,
     and nothing is written. Raises DataError, UnknownFindingError, UntouchedFactError, DecidedFindingError,
     StoreUnavailableError.
     """
-    store = PostgresFindings(services.engine)
-    before = store.find(number)
-    case = ReviewCase(services, before, verdicts.bases)
+    before = desk.findings.find(number)
+    case = ReviewCase(desk, before, verdicts.bases)
     decisions = list(verdicts.decisions)
     if verdicts.every_proposal:
         named = {one.fact_id for one in decisions}
         decisions += [one for one in case.proposed() if one.fact_id not in named]
     decided = case.settled(decisions, verdicts.place)
-    settled = store.accept(number, decided, by.role, by.reason)
+    settled = desk.findings.accept(number, decided, by.role, by.reason)
     say(_said(settled))
     for line in _facts_said(settled, [one.fact_id for one in decided if isinstance(one, Draft)]):
         say(line)
     if before.state == "open" and settled.snapshot == "served" and settled.finding.kind == "article":
-        _index(services, settled.finding.source_id, say, by)
+        _index(desk, settled.finding.source_id, say, by)
     return settled
 
 
@@ -116,27 +101,26 @@ def _facts_said(settled: Settled, corrected: Sequence[str]) -> list[str]:
     return lines
 
 
-def _index(services: Container, norm: str, say: Say, by: Decider) -> None:
+def _index(desk: EditorialDesk, norm: str, say: Say, by: Decider) -> None:
     """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
-    store = services.passages(services.profile(PROFILE), services.filling(LAW_CORPUS))
-    if not store.stored(LAW_CORPUS, norm).passages:
+    if not desk.norms.holds(norm):
         return
     if not by.embeds:
         say(f"{norm} is searched by its new wording after `clara ingest --source {norm}`.")
         return
     try:
-        done = settle(services, norm)
+        done = desk.norms.settle(norm)
     except INDEX_FAULTS as error:
         say(f"{norm} is not searched by its new wording yet ({error}); run `clara ingest --source {norm}`")
     else:
         say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
 
 
-def reject(services: Container, number: int, reason: str, say: Say, by: Decider = AT_THE_COMMAND_LINE) -> Settled:
+def reject(desk: EditorialDesk, number: int, reason: str, by: Decider, say: Say) -> Settled:
     """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
-    settled = PostgresFindings(services.engine).reject(number, reason.strip(), by.role)
+    settled = desk.findings.reject(number, reason.strip(), by.role)
     say(_said(settled))
     return settled
 

@@ -1,28 +1,26 @@
 """A finding with what deciding it needs: its facts as they are told now, their drafts, and what is proposed for each."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
-from clara.adapters.postgres.editorial.findings import Draft, KeptFinding, KeptTouch
-from clara.container import Container
 from clara.data_files import DataError, Fault, read_schema
 from clara.editorial.decisions import Corrected, Decision, Holds, untouched
-from clara.editorial.derivations import Moved, moved_bases
 from clara.editorial.drift import Finding
-from clara.editorial.radius import proposes, proposing
+from clara.editorial.findings import Draft, KeptFinding, KeptTouch
+from clara.editorial.pages import figures_as_json
+from clara.editorial.ports import EditorialDesk
+from clara.editorial.radius import Moved, moved_bases, proposes, proposing
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.derivations import current, read_derivations, shown
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
-from clara.language.figures.figure import Figure, as_json, figure_from
+from clara.language.figures.figure import Figure, figure_from
 from clara.language.figures.reader import spanish
 from clara.language.identity_data import holds_numbers
-from clara.settings import resources
 
 
 class ReviewCase:
@@ -31,13 +29,13 @@ class ReviewCase:
     Reading raises StoreUnavailableError, DataError.
     """
 
-    def __init__(self, services: Container, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:
+    def __init__(self, desk: EditorialDesk, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:
         self.finding = finding
-        self._services = services
-        self.served = facts_of(services.snapshot().knowledge.catalogue)
-        self._released = facts_of(services.released.catalogue)
-        self._drafts: Sequence[Revision] = services.revisions().drafts()
-        self._derivations = read_derivations(resources() / "data")
+        self._desk = desk
+        self.served = facts_of(desk.served().catalogue)
+        self._released = facts_of(desk.released().catalogue)
+        self._drafts: Sequence[Revision] = desk.revisions.drafts()
+        self._derivations = read_derivations(desk.data)
         self._given = bases or {}
         if unknown := sorted(self._given.keys() - self._derivations.bases.keys()):
             known = ", ".join(self._derivations.bases)
@@ -138,22 +136,20 @@ class ReviewCase:
     def _check(self, drafts: Sequence[Draft]) -> None:
         if not drafts:
             return
-        corrections = self._services.revisions()
-        served = self._services.publications().served(CORPUS)
+        corrections = self._desk.revisions
+        served = self._desk.publications.served(CORPUS)
         laid = [*corrections.of(served.revisions, withdrawn=False), *self._drafts]
         last = max((one.id for one in laid), default=0)
         new = [Revision(last + place, one.fact_id, one.fields, one.base_digest) for place, one in enumerate(drafts, 1)]
-        schema = read_schema(resources() / "data" / "schema" / "procedure.schema.json")
-        revised(self._services.released.catalogue, [*laid, *new], schema)
+        schema = read_schema(self._desk.data / "schema" / "procedure.schema.json")
+        revised(self._desk.released().catalogue, [*laid, *new], schema)
 
     def entry(self, answers: Mapping[str, int]) -> dict[str, Any]:
         """Give the finding as JSON; `answers` are the recent ones by the fact that they quote."""
         finding = self.finding
         names = ("id", "kind", "weight", "place", "title", "state", "reason", "before", "after", "figures")
         procedures = {
-            fact.id: procedure.id
-            for procedure in self._services.snapshot().knowledge.catalogue.procedures.values()
-            for fact in procedure.facts
+            fact.id: procedure.id for procedure in self._desk.served().catalogue.procedures.values() for fact in procedure.facts
         }
         return {
             **{name: getattr(finding, name) for name in names},
@@ -204,8 +200,3 @@ def found_of(kept: KeptFinding) -> Finding:
     return Finding(
         kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, figures("gone"), figures("new")
     )
-
-
-def figures_as_json(figures: Iterable[Figure]) -> list[Any]:
-    """Give figures as they stand in data/, in one order."""
-    return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]

@@ -1,12 +1,19 @@
-"""What ingestion needs of the world outside: fetching what a source says now, reading it as text, and keeping what was read."""
+"""Sources: what each says now, read from the net or from files, and what was kept of it."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Literal, Protocol
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import urlsplit
 
+from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
 from clara.errors import Invalid, NotFound, Refused, Unavailable
+from clara.knowledge.law.markdown import read_markdown
+from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_as_json
+from clara.knowledge.sources import RegisteredSource, SourceKind
 
 SnapshotState = Literal["waiting", "served", "past", "rejected"]
 CheckOutcome = Literal["unchanged", "cosmetic", "substantive", "unreachable", "new"]
@@ -54,7 +61,7 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """A page to fetch, and what is allowed for it: hosts within `domain`, so long a pause, these media types.
 
     `etag` and `last_modified` are of what was fetched before, so that an unchanged page need not be sent again.
@@ -89,7 +96,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class SourceCheck:
     """The last look at a source: when, when it last answered (None: never), and how it went."""
 
     source_id: str
@@ -103,42 +110,104 @@ class UnknownSnapshotError(NotFound):
     """There is no snapshot of that number."""
 
 
-class Fetcher(Protocol):
-    """Fetches pages politely."""
-
-    def fetch(self, wanted: Wanted) -> Fetched | Unchanged:
-        """Give what the address says now. Raises SourceUnreachableError, SourceRefusedError."""
-        ...
-
-
-class Snapshots(Protocol):
-    """Keeps what sources said. Every method may raise StoreUnavailableError."""
-
-    def served(self, source_id: str) -> Snapshot | None:
-        """Give the one that answers rest on."""
-        ...
-
-    def waiting(self) -> Sequence[Snapshot]:
-        """Give those that wait for a person, at most one of a source, by source."""
-        ...
-
-    def keep(self, snapshot: Snapshot, state: SnapshotState) -> Snapshot:
-        """Store it as waiting or served, and give it as it is stored; repeating it changes nothing but the time.
-
-        What is served, and what a person rejected, stays so however often it is kept as waiting. Of a source one snapshot
-        waits, the last one; one is served.
-        """
-        ...
-
-    def serve(self, snapshot_id: int) -> None:
-        """Let answers rest on it from now on, and on no other of its source. Raises UnknownSnapshotError."""
-        ...
-
-    def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
-        """Remember the look at a source."""
-        ...
-
-
 def digest_of_content(content: str) -> str:
     """Name a content: the same text has the same digest."""
     return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What a source says now, as it would be kept; of a norm also the norm."""
+
+    snapshot: Snapshot
+    norm: Norm | None = None
+
+
+class OlderWordingError(Refused):
+    """A norm was read in an older wording than the one that is served. Give --accept to serve it all the same."""
+
+
+# Reads a source, given what is served of it: then it may say that nothing changed. Raises one of FAULTS.
+Read = Callable[[RegisteredSource, Snapshot | None], Live | Unchanged]
+# Gives the whole state of a source now. Raises SourceUnreachableError.
+Fetch = Callable[[RegisteredSource], Live]
+# What may be wrong with one source; the others go on.
+FAULTS: Final = (
+    SourceUnreachableError, SourceRefusedError, DocumentError, UnreadableNormError, GazetteFormatError, GazetteUnavailableError,
+    NoIssueError, OlderWordingError, OSError, UnicodeDecodeError,
+)  # fmt: skip
+# After so many failures in a row a host is asked no more: each takes up to a minute, and the next run asks again.
+STRIKES: Final = 3
+
+
+def live_norm(norm: Norm, url: str) -> Live:
+    """Give a norm as it would be kept."""
+    content = norm_as_json(norm)
+    return Live(Snapshot(norm.id, SourceKind.NORM, url, digest_of_content(content), content, norm.updated), norm)
+
+
+def in_files(paths: dict[str, Path]) -> Read:
+    """Read norms from Markdown files, by their numbers."""
+
+    def read(source: RegisteredSource, served: Snapshot | None) -> Live:
+        del served
+        path = paths[source.id]
+        norm = read_markdown(path.read_text("utf-8"))
+        if norm.id != source.id:
+            raise UnreadableNormError(f"{path} holds {norm.id}; name the file {norm.id}.md, or correct its identifier")
+        return live_norm(norm, norm.url)
+
+    return read
+
+
+def in_folder(folder: Path) -> Fetch:
+    """Read norms from Markdown files named by their numbers, as if that were their live state."""
+    return looking(in_files({path.stem: path for path in folder.glob("*.md")}))
+
+
+def looking(read: Read) -> Fetch:
+    """Make one error of all that may be wrong with a source, and ask for its whole state, never whether it changed."""
+
+    def fetch(source: RegisteredSource) -> Live:
+        try:
+            live = read(source, None)
+        except FAULTS as error:
+            raise SourceUnreachableError(str(error)) from error
+        if isinstance(live, Unchanged):
+            raise SourceUnreachableError(f"{live.url} says that nothing changed, without being asked")
+        return replace(live, snapshot=replace(live.snapshot, url=source.url, etag=None, last_modified=None))
+
+    return fetch
+
+
+def giving_up(read: Read, gazette: str) -> Read:
+    """Leave the other sources of a host alone once it was out for several in a row; they are not reached, and say so.
+
+    Where as many hosts were out and none has ever answered, it is this machine that is cut off: nothing else is asked.
+    `gazette` is the address at which norms are read. A page that is gone, or cannot be read, is no failure of its host.
+    """
+    strikes: Counter[str] = Counter()
+    answered: set[str] = set()
+
+    def sparing(source: RegisteredSource, served: Snapshot | None) -> Live | Unchanged:
+        host = urlsplit(gazette if source.kind is SourceKind.NORM else source.url).netloc
+        if strikes[host] >= STRIKES:
+            raise SourceUnreachableError(f"was not asked: {host} was out {STRIKES} times in a row; run it again later")
+        if not answered and len(strikes) >= STRIKES:
+            raise SourceUnreachableError(f"was not asked: {len(strikes)} hosts were out and none answers; look at the network")
+        try:
+            live = read(source, served)
+        except (HostOutError, GazetteUnavailableError):
+            strikes[host] += 1
+            raise
+        except FAULTS:
+            answer(host)
+            raise
+        answer(host)
+        return live
+
+    def answer(host: str) -> None:
+        answered.add(host)
+        strikes[host] = 0
+
+    return sparing

@@ -7,14 +7,10 @@ from typing import Any, Final
 import structlog
 
 from clara.adapters.postgres.connections import plain_url
-from clara.adapters.postgres.corpus.passages import BusyDocumentError
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.procrastinate.ingestion_queue import IngestionQueue, IngestionWorker
-from clara.container import Container
-from clara.jobs.norm_settlement import Settled, UnservedNormError, settle
-from clara.knowledge.law.norm import UnreadableNormError
+from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex
 from clara.processes.children import Child
-from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import child_environment
 
 LOOK_SECONDS: Final = 0.2
@@ -23,11 +19,10 @@ GIVEN_UP: Final = "ended its worker again and again; look at its size and at the
 log = structlog.get_logger()
 
 
-class Crew:
+class WorkerCrew:
     """Worker processes of a run. Workers on other machines that serve the same queue take their part without being asked."""
 
-    def __init__(self, services: Container, snapshots: PostgresSnapshots, run: str, size: int) -> None:
-        url = str(services.database_url)
+    def __init__(self, url: str, snapshots: PostgresSnapshots, run: str, size: int) -> None:
         # One thread each: the embedder's threads spin, and as many processes as cores use them better.
         environment = child_environment(OMP_NUM_THREADS="1", RAG_DB_URL=url)
         self._children = [Child(COMMAND, environment) for _ in range(size)]
@@ -35,7 +30,7 @@ class Crew:
         self._snapshots = snapshots
         self._run = run
 
-    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, Settled | str]]:
+    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IndexedNorm | str]]:
         """Queue documents and give each as it is done, with what was done or what was wrong.
 
         Raises ChildrenFailedError, StoreUnavailableError; what is left stays queued for whoever serves the queue next.
@@ -62,20 +57,19 @@ class Crew:
                 child.stop()
 
 
-def _told(note: dict[str, Any]) -> Settled | str:
+def _told(note: dict[str, Any]) -> IndexedNorm | str:
     if "error" in note:
         return str(note["error"])
-    return Settled(**{name: note[name] for name in Settled.__dataclass_fields__})
+    return IndexedNorm(**{name: note[name] for name in IndexedNorm.__dataclass_fields__})
 
 
-def build_ingestion_worker(services: Container) -> IngestionWorker:
+def build_ingestion_worker(url: str, norms: NormIndex, snapshots: PostgresSnapshots) -> IngestionWorker:
     """Build the worker of this process."""
-    snapshots = PostgresSnapshots(services.engine)
 
     def bring(source: str, run: str, anew: bool) -> None:
         try:
-            done = settle(services, source, run, anew=anew)
-        except (UnreadableNormError, UnservedNormError, BusyDocumentError, EmbedderUnavailableError) as error:
+            done = norms.settle(source, run, anew=anew)
+        except INDEX_FAULTS as error:
             log.warning("document not ingested", source=source, error=type(error).__name__, reason=str(error))
             _note(snapshots, source, run, str(error))
         else:
@@ -85,7 +79,7 @@ def build_ingestion_worker(services: Container) -> IngestionWorker:
         log.error("document given up", source=source)
         _note(snapshots, source, run, GIVEN_UP)
 
-    return IngestionWorker(plain_url(str(services.database_url)), bring, give_up)
+    return IngestionWorker(plain_url(url), bring, give_up)
 
 
 def _note(snapshots: PostgresSnapshots, source: str, run: str, error: str) -> None:

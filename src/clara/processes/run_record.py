@@ -4,36 +4,24 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from inspect import getdoc
 from types import TracebackType
-from typing import Any
 
 import structlog
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.operations.runs import BEAT_SECONDS, Heartbeat, HeldJob, PostgresRuns
-from clara.container import Container
+from clara.editorial.ports import COULD_NOT_RUN, JobOutcome
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a job found: exit code 0 fine, 1 findings, 2 could not run; and its report as JSON, without personal data."""
-
-    exit_code: int
-    report: Mapping[str, Any]
-
-
-COULD_NOT_RUN = 2
 log = structlog.get_logger()
 
 
 def recorded(
-    services: Container,
+    runs: PostgresRuns,
     job: str,
     arguments: str,
-    work: Callable[[], Outcome],
+    work: Callable[[], JobOutcome],
     *,
     say: Callable[[str], None] | None = None,
     beat_seconds: float = BEAT_SECONDS,
@@ -43,7 +31,6 @@ def recorded(
     While another process does the same job nothing is done, which is fine: exit code 0. Whatever the work raises is recorded
     and goes on to the caller. Raises DatabaseUnavailableError when the run cannot be recorded, before anything was done.
     """
-    runs = PostgresRuns(services.engine)
     with runs.alone(job) as held:
         if held is None:
             told = busy(runs, job)
@@ -73,13 +60,13 @@ class _Recording:
         self._held = held
         self._run = run
         self._job = job
-        self.outcome = Outcome(COULD_NOT_RUN, {})
+        self.outcome = JobOutcome(COULD_NOT_RUN, {})
 
     def __enter__(self) -> "_Recording":
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
-        outcome = self.outcome if error is None else Outcome(COULD_NOT_RUN, {})
+        outcome = self.outcome if error is None else JobOutcome(COULD_NOT_RUN, {})
         report = json.dumps(_storable(outcome.report), default=str)
         try:
             self._held.end(self._run, outcome.exit_code, report, described(error) if error else None)

@@ -12,12 +12,11 @@ from sqlalchemy import text
 from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
-from clara.adapters.postgres.delivery.overview import ask
+from clara.adapters.postgres.delivery.overview import PostgresOverview, ask
 from clara.adapters.postgres.delivery.people import PostgresSatisfaction
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.delivery.usage import Kind
-from clara.adapters.postgres.editorial import findings
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
 from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
 from clara.adapters.postgres.editorial.review_queue import PostgresReview
@@ -30,17 +29,21 @@ from clara.channels.ports import ChannelIntake
 from clara.container import Container
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
+from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
 from clara.delivery.triage import LongReader, TriagingInbox
-from clara.editorial import review as reviewing
 from clara.editorial.decisions import read_decisions
+from clara.editorial.findings import Settled
+from clara.editorial.journey import Editorial
+from clara.editorial.review import Decider, Verdicts
 from clara.errors import Unavailable
-from clara.jobs.delivery_overview import probe
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
+from clara.processes.editorial import build_editorial
 from clara.processes.schedule import enabled, probe_schedule
 from clara.settings import Settings, resources
 from clara.web.admin import AdminDesk
 from clara.web.app import Edge, create_app
+from clara.web.health import Part
 
 DESCRIPTION = "openapi.json"
 
@@ -70,32 +73,32 @@ def build_admin(services: Container) -> AdminDesk:
         acts=audit.entries,
         record=audit.record,
         description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
-        reviewing=Decisions(services),
+        reviewing=Decisions(build_editorial(services)),
     )
 
 
 class Decisions:
     """Decides findings as `clara review` does, in the words of the web layer."""
 
-    def __init__(self, services: Container) -> None:
-        self._services = services
+    def __init__(self, editorial: Editorial) -> None:
+        self._editorial = editorial
 
     def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
         """Let the finding be right, and decide about its facts. Raises NotFound, Refused, Invalid, Unavailable."""
         said: list[str] = []
-        by = reviewing.Decider(decided_by, reason, embeds=False)  # this process never runs a model
-        verdicts = reviewing.Verdicts(read_decisions(list(decisions), "decisions"))
-        settled = reviewing.accept(self._services, number, verdicts, say=said.append, by=by)
+        by = Decider(decided_by, reason, embeds=False)  # this process never runs a model
+        verdicts = Verdicts(read_decisions(list(decisions), "decisions"))
+        settled = self._editorial.accept(number, verdicts, by, said.append)
         return _told(settled, said)
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
         """Let the finding be wrong. Raises NotFound, Refused, Unavailable."""
         said: list[str] = []
-        settled = reviewing.reject(self._services, number, reason, said.append, reviewing.Decider(decided_by))
+        settled = self._editorial.reject(number, reason, Decider(decided_by), said.append)
         return _told(settled, said)
 
 
-def _told(settled: findings.Settled, said: Sequence[str]) -> Mapping[str, Any]:
+def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
     return {
         "state": settled.finding.state,
         "snapshot": settled.snapshot,
@@ -149,7 +152,7 @@ def build_edge(services: Container, door: "Door") -> Edge:
         probes={
             "database": lambda: _database(services),
             "worker": lambda: _worker(services),
-            "delivery": lambda: probe(services, door.spool.waiting),
+            "delivery": lambda: delivery_part(PostgresOverview(services.engine).status(), door.spool.waiting()),
             "jobs": lambda: probe_schedule(services),
         },
         admin=build_admin(services),
@@ -188,6 +191,16 @@ def limits_of(settings: Settings) -> Limits:
         everyone_per_minute=settings.clara_everyone_per_minute,
         everyone_per_day=settings.clara_everyone_per_day,
     )
+
+
+def delivery_part(found: DeliveryStatus, spooled: int) -> Part:
+    """Judge by the age of the oldest message without a reply, which is said in seconds whatever the judgement."""
+    age = round(found.unanswered_for, 1)
+    counted = f"{found.unanswered} unanswered, {found.unsent} unsent, {found.set_aside} set aside, {spooled} spooled"
+    rows = {"waiting": {"unanswered": found.unanswered, "oldest_seconds": age, "allowed_seconds": OVERDUE_SECONDS}}
+    if age > OVERDUE_SECONDS:
+        return Part(ok=False, detail=f"the oldest message waits for {age:.0f} s; {counted}", rows=rows)
+    return Part(ok=True, detail=counted, rows=rows)
 
 
 def _database(services: Container) -> str:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, Past, after
-from clara.answering.snapshot import KnowledgeSnapshot
 from clara.settings import resources
 
 FILE: Final = "eval/answers/examples.json"
@@ -33,9 +32,8 @@ def read_examples() -> list[Example]:
     return [Example(entry["title"], entry["shows"], tuple(entry["messages"])) for entry in document]
 
 
-def examples(snapshot: KnowledgeSnapshot, command: str) -> str:
+def examples(tools: Tools, command: str) -> str:
     """Hold every conversation, and give the page."""
-    tools = snapshot.tools
     parts = [HEAD.format(command=command, file=FILE)]
     for number, example in enumerate(read_examples(), 1):
         parts.append(f"## {number}. {example.title}\n\n{example.shows}\n\n{_held(example, tools)}\n")

@@ -1,21 +1,25 @@
 """Why a question is answered as it is, or not: the trace of the search, in words or as JSON."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, Protocol
 
-from clara.answering.journey import EVIDENCE, read
+from clara.answering.journey import EVIDENCE, Tools, converse, read
 from clara.answering.message import Message, Turn
-from clara.container import Container
+from clara.answering.writing.frame import citation_of
 from clara.data_files import day
 from clara.delivery.message import StoredTurn
-from clara.editorial.as_of import answered_again, cited_then, lines_of
+from clara.editorial.as_of import PastMoment, moment_of
+from clara.editorial.ports import Evidence
+from clara.editorial.versions import ShownPassage
 from clara.errors import NotFound
-from clara.jobs.search import Asking, asked, retriever_of
 from clara.knowledge.passages import CORPUS
+from clara.plain_text import table
 from clara.retrieval.passage import Found, Query
+from clara.retrieval.search import CorpusSearch, SearchChoice
 from clara.retrieval.turn_vectors import TurnVectors
 
 # A vector in a plan is 5,000 characters of numbers that tell nobody anything.
@@ -33,26 +37,95 @@ class UnknownTurnError(NotFound):
     """There is no turn with this number, or it was erased. The message says where the numbers are."""
 
 
-def explain(services: Container, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
-    """Search and tell everything that led to the result, as it would be if it were `today`."""
-    asking = Asking(EVIDENCE, corpus, today=today)
-    query = asked(services, question, asking)
-    told = told_of(retriever_of(services, asking)(query))
-    if corpus == CORPUS:
-        told["danger"] = _danger(services, question)
-    if plan:
-        told["plan"] = _plan(services, _as_searched(query, told["trace"]))
-    return told
+class Turns(Protocol):
+    """Keeps the turns of messages."""
+
+    def turn(self, inbox_id: int) -> StoredTurn | None:
+        """Give a turn by its number."""
+        ...
 
 
-def _danger(services: Container, question: str) -> dict[str, Any]:
-    """Give the level of danger that is heard in a question, and how probable each kind is."""
-    guard = services.snapshot().tools.guard
-    vector = guard.vector(question, TurnVectors())
-    shares = guard.danger.model.shares(question, vector)
-    likeliest = sorted(shares, key=lambda kind: -shares[kind])[:MOST_KINDS]
-    level = guard.danger.hear(question, vector).level.name.lower()
-    return {"level": level, "shares": {kind: round(shares[kind], 3) for kind in likeliest}}
+@dataclass(frozen=True, slots=True)
+class Explainer:
+    """Explains. `plan` gives the database's plan of a search, `as_of` the tools that speak of what was known at a moment."""
+
+    search: CorpusSearch
+    tools: Callable[[], Tools]
+    plan: Callable[[Query], Sequence[str]]
+    turns: Callable[[], Turns]
+    evidence: Callable[[], Evidence]
+    as_of: Callable[[PastMoment], AbstractContextManager[Tools]]
+
+    def explain(self, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
+        """Search and tell everything that led to the result, as it would be if it were `today`."""
+        asking = SearchChoice(EVIDENCE, corpus, today=today)
+        told = told_of(self.search.find(question, asking))
+        if corpus == CORPUS:
+            told["danger"] = self._danger(question)
+        if plan:
+            query = _as_searched(self.search.query(question, asking), told["trace"])
+            told["plan"] = [VECTOR.sub("'[…]'", line) for line in self.plan(query)]
+        return told
+
+    def _danger(self, question: str) -> dict[str, Any]:
+        """Give the level of danger that is heard in a question, and how probable each kind is."""
+        guard = self.tools().guard
+        vector = guard.vector(question, TurnVectors())
+        shares = guard.danger.model.shares(question, vector)
+        likeliest = sorted(shares, key=lambda kind: -shares[kind])[:MOST_KINDS]
+        level = guard.danger.hear(question, vector).level.name.lower()
+        return {"level": level, "shares": {kind: round(shares[kind], 3) for kind in likeliest}}
+
+    def replay(self, turn: int, *, again: bool = False) -> dict[str, Any]:
+        """Show the stored trace of a turn and what it cited, as it was served then, beside what the same message finds now.
+
+        With `again`, the message is answered once more from the evidence of its time. Raises UnknownTurnError.
+        """
+        stored = self.turns().turn(turn) if turn <= LARGEST_TURN else None
+        if stored is None:
+            raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
+        told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}
+        told["citations"] = self._cited_then(stored)
+        if again:
+            told["again"] = self._answered_again(stored)
+        question = read(Turn(Message(stored.text)), self.tools()).question
+        if any(character.isalnum() for character in question):
+            told["now"] = self.explain(question, CORPUS, plan=False)
+        return told
+
+    def _cited_then(self, stored: StoredTurn) -> list[dict[str, Any]]:
+        """Give each citation with the fact and the source as they were served then, and whether the fact has changed since."""
+        if stored.begun_at is None or not stored.citations:
+            return []
+        names = [citation["passage_id"] for citation in stored.citations]
+        shown = self.evidence().shown(CORPUS, names, stored.begun_at)
+        return [_told(citation, shown[citation["passage_id"]]) for citation in stored.citations]
+
+    def _answered_again(self, stored: StoredTurn) -> dict[str, Any]:
+        """Answer the message of a turn on the evidence of its time, as a first message; say whether it cites the same facts."""
+        if stored.text is None or stored.begun_at is None:
+            return {"answered": False, "why": "the text of the message is not kept any more"}
+        with self.as_of(moment_of(stored.begun_at)) as tools:
+            reply = converse(Message(stored.text), tools, previous_language=stored.language or None)
+        cited = [citation.passage_id for citation in reply.citations]
+        before = [citation["passage_id"] for citation in stored.citations]
+        return {
+            "answered": True,
+            "status": reply.status.value,
+            "text": reply.text,
+            "citations": cited,
+            "same": (reply.status.value, cited) == (stored.status, before),
+        }
+
+
+def _told(citation: Mapping[str, Any], shown: ShownPassage) -> dict[str, Any]:
+    told = {"mark": citation["mark"], "passage_id": citation["passage_id"]}
+    if shown.passage is None:
+        source = {"url": citation.get("source_url"), "seen_on": citation.get("verified_on")}
+        return {**told, "recorded": False, "text": None, "source": source, "changed": None}
+    cited = citation_of(1, shown.passage)
+    source = {"url": cited.source_url, "seen_on": cited.verified_on}
+    return {**told, "recorded": True, "text": shown.passage.text, "source": source, "changed": shown.changed}
 
 
 def told_of(found: Found) -> dict[str, Any]:
@@ -69,30 +142,12 @@ def told_of(found: Found) -> dict[str, Any]:
     }
 
 
-def replay(services: Container, turn: int, *, again: bool = False) -> dict[str, Any]:
-    """Show the stored trace of a turn and what it cited, as it was served then, beside what the same message finds now.
-
-    With `again`, the message is answered once more from the evidence of its time. Raises UnknownTurnError.
-    """
-    stored: StoredTurn | None = services.desk().turn(turn) if turn <= LARGEST_TURN else None
-    if stored is None:
-        raise UnknownTurnError(f"there is no turn {turn}; the table turns has their numbers (inbox_id)")
-    told: dict[str, Any] = {"turn": turn, "then": {"status": stored.status, "tier": stored.tier, "trace": stored.trace}}
-    told["citations"] = cited_then(services, stored)
-    if again:
-        told["again"] = answered_again(services, stored)
-    question = read(Turn(Message(stored.text)), services.snapshot().tools).question
-    if any(character.isalnum() for character in question):
-        told["now"] = explain(services, question, CORPUS, plan=False)
-    return told
-
-
 def page(told: Mapping[str, Any]) -> str:
     """Write an explanation for a person."""
     if "turn" in told:
         then = told["then"]
         lines = [f"turn {told['turn']}, then: {then['status']} by {then['tier']}", *_search(then["trace"])]
-        lines += lines_of(told)
+        lines += _turn_lines(told)
         return "\n".join([*lines, "", "now: ", page(told["now"])]) if "now" in told else "\n".join(lines)
     lines = [f"{told['status']} by {told['tier']}"]
     for name in ("outages", "failures", "relaxed"):
@@ -133,8 +188,7 @@ def _search(trace: Mapping[str, Any]) -> list[str]:
 def _table(hits: list[Mapping[str, Any]]) -> list[str]:
     keys = ("id", "score", "dense_rank", "cosine", "lexical_rank", "bm25", "linked", "coverage")
     rows = [HEADINGS, *(tuple(_cell(hit.get(key)) for key in keys) for hit in hits)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(HEADINGS))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return table(rows)
 
 
 def _cell(value: object) -> str:
@@ -152,9 +206,23 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
 
 
-def _plan(services: Container, query: Query) -> list[str]:
-    query = replace(query, corpus=services.served.standing(query.corpus).physical)
-    embedder = services.embedders.asking(services.served_model(query.corpus))
-    profile = services.profile(services.passages().profile_of(query.corpus))
-    lines = services.index(profile, embedder).plan(query, embedder.embed([query.text], "query")[0])
-    return [VECTOR.sub("'[…]'", line) for line in lines]
+def _turn_lines(told: Mapping[str, Any]) -> list[str]:
+    """Write both for a person."""
+    lines = [line for citation in told.get("citations", ()) for line in _cited(citation)]
+    again = told.get("again")
+    if again is None:
+        return lines
+    if not again["answered"]:
+        return [*lines, "", f"not answered again: {again['why']}"]
+    verdict = "the same status and citations" if again["same"] else f"other: {again['status']} {' '.join(again['citations'])}"
+    return [*lines, "", f"answered again on the evidence of that time: {verdict}", again["text"]]
+
+
+def _cited(citation: Mapping[str, Any]) -> list[str]:
+    source = citation["source"]
+    where = f"  {source['url']} ({source['seen_on']})"
+    head = f"[{citation['mark']}] {citation['passage_id']}"
+    if not citation["recorded"]:
+        return [f"{head}: what it said then is not recorded", where]
+    since = "it says something else now, or is not told any more" if citation["changed"] else "unchanged since"
+    return [f"{head}, {since}: {citation['text']}", where]

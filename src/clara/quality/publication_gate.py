@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from clara.adapters.postgres.editorial.publications import ServedVersion
 from clara.answering.snapshot import KnowledgeSnapshot
+from clara.editorial.publication import Candidate
 from clara.knowledge.keyword_tier import KEYWORD
-from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
+from clara.knowledge.knowledge_base import KnowledgeVersion
 from clara.knowledge.passages import CORPUS
 from clara.quality.answer_suites import chosen_suites, judge_part
 from clara.quality.answers import Part
@@ -119,15 +119,15 @@ class Gate:
         self._suites = chosen_suites(suites)
         self._carried = QuestionVectors(served).carried
 
-    def held_against(self, before: ServedVersion, held: Knowledge, staged: KnowledgeVersion) -> Verdict:
-        """Hold a staged version against the served one and what it knows, both asked now. Raises DataError."""
+    def held_against(self, before: Candidate, staged: Candidate) -> Verdict:
+        """Hold a staged version against the served one, both asked now. Raises DataError."""
         after = self._measured(staged, self._say)
         self._say("Asking the served version the same questions ...")
-        return Verdict(self._measured(KnowledgeVersion(held, {CORPUS: before.physical}), lambda _line: None), after)
+        return Verdict(self._measured(before, lambda _line: None), after)
 
-    def _measured(self, version: KnowledgeVersion, say: Say) -> Measured:
+    def _measured(self, version: Candidate, say: Say) -> Measured:
         """Ask one version everything."""
-        snapshot = self._carried.of(version)
+        snapshot = self._carried.of(KnowledgeVersion(version.knowledge, {CORPUS: version.physical}))
         short: list[str] = []
         wrong: dict[str, frozenset[str]] = {}
         for tier in TIERS:

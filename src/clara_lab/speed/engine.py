@@ -19,9 +19,10 @@ from sqlalchemy import Connection, text
 
 from clara.adapters.postgres.corpus.index import space_id
 from clara.container import Container
+from clara.ingestion.corpora import drop
 from clara.ingestion.journey import ingest
-from clara.jobs.corpora import drop, recall
 from clara.knowledge.passages import CORPUS
+from clara.processes.commands import measure_recall
 from clara.retrieval.passage import Passage, Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.settings import Settings
@@ -79,7 +80,7 @@ def _searches(services: Container, name: str, questions: Sequence[str], say: Say
     ratio = statistics.median(whole) / statistics.median(floor)
     say(f"{size}: retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.15 x")
     say(f"{size}: retrieve(), p95 / p50", f"{_at(whole, 0.95) / statistics.median(whole):.2f} x", "<= 2 x")
-    found = recall(services, name, lambda _done, _total: None, sample=100)
+    found = measure_recall(services, name, lambda _done, _total: None, sample=100)
     say(f"{size}: HNSW recall@10", f"{found.at_10:.3f}", ">= .99")
 
 

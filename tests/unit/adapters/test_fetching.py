@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
-from clara.editorial.sources import Fetched, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.editorial.sources import Fetched, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara_lab.stand_ins.server import Delivery
 from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
@@ -66,8 +66,8 @@ def fetching(web: ScriptedWeb, time: Time, bounds: Bounds | None = None) -> Iter
         yield fetcher, address
 
 
-def wanted(address: str, path: str = "/a", **changes: object) -> Wanted:
-    return Wanted(**{"url": address + path, "domain": "127.0.0.1", "pause_seconds": 2.0, "media_types": HTML, **changes})
+def wanted(address: str, path: str = "/a", **changes: object) -> PageRequest:
+    return PageRequest(**{"url": address + path, "domain": "127.0.0.1", "pause_seconds": 2.0, "media_types": HTML, **changes})
 
 
 def fetched(
@@ -259,7 +259,7 @@ def test_a_name_that_leads_inside_is_refused(web: ScriptedWeb, time: Time) -> No
 
     fetcher = PoliteFetcher(clock=time.clock, wait=time.wait, resolve=resolve)
     with pytest.raises(SourceRefusedError, match="not public"):
-        fetcher.fetch(Wanted("https://www.boe.es/a", "boe.es", 1.0, HTML))
+        fetcher.fetch(PageRequest("https://www.boe.es/a", "boe.es", 1.0, HTML))
     fetcher.close()
     assert looked == ["www.boe.es"]
 
@@ -296,7 +296,7 @@ def test_a_name_that_is_not_there(time: Time) -> None:
 
     fetcher = PoliteFetcher(clock=time.clock, wait=time.wait, resolve=resolve)
     with pytest.raises(SourceUnreachableError, match="could not be reached"):
-        fetcher.fetch(Wanted("https://www.boe.es/a", "boe.es", 0.5, HTML))
+        fetcher.fetch(PageRequest("https://www.boe.es/a", "boe.es", 0.5, HTML))
     fetcher.close()
 
 

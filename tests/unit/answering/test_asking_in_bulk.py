@@ -1,16 +1,17 @@
 """Tests of answering a file of questions: what a row tells, and that a stopped run goes on without asking twice."""
 
 import json
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from clara.answering.snapshot import KnowledgeSnapshot
+from clara.answering.journey import Tools
+from clara.answering.questions import ask_batch
 from clara.cli import cli
 from clara.container import Container
-from clara.jobs.questions import ask_batch
 from clara.json_lines import BatchError
 from clara.settings import Settings
 
@@ -18,24 +19,26 @@ DAY = date(2026, 11, 23)
 
 
 @pytest.fixture(scope="module")
-def snapshot() -> KnowledgeSnapshot:
+def services() -> Container:
     """Container without a database: keywords answer."""
-    return Container(Settings(rag_enabled=False), None).snapshot()
+    return Container(Settings(rag_enabled=False), None)
 
 
-def run(
-    snapshot: KnowledgeSnapshot, tmp_path: Path, lines: list[dict[str, object]], day: date = DAY
-) -> list[dict[str, object]]:
+def voice(services: Container) -> tuple[Tools, Mapping[str, object]]:
+    return services.snapshot().tools, services.snapshot().knowledge.names
+
+
+def run(services: Container, tmp_path: Path, lines: list[dict[str, object]], day: date = DAY) -> list[dict[str, object]]:
     """Answer these lines, and give the rows."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-    assert ask_batch(snapshot, source, target, day, lambda _done, _total: None) == len(lines)
+    assert ask_batch(*voice(services), source, target, str(day), lambda _done, _total: None) == len(lines)
     return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
 
 
-def test_a_row(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_a_row(services: Container, tmp_path: Path) -> None:
     """A row has the reply as a person gets it, and what is to be measured."""
-    [row] = run(snapshot, tmp_path, [{"id": "a", "query": "¿Cuánto cuesta el TIE?", "expected_procedures": ["tie"]}])
+    [row] = run(services, tmp_path, [{"id": "a", "query": "¿Cuánto cuesta el TIE?", "expected_procedures": ["tie"]}])
     assert list(row) == [
         "id", "status", "tier", "language", "text", "citations", "timings_ms", "offers", "danger", "act",
     ]  # fmt: skip
@@ -54,28 +57,28 @@ def test_a_row(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
         ("¿cuánto cuesta el TIE?", None),
     ],
 )
-def test_acts(snapshot: KnowledgeSnapshot, tmp_path: Path, query: str, act: str | None) -> None:
+def test_acts(services: Container, tmp_path: Path, query: str, act: str | None) -> None:
     """What was done or asked about beside an answer is named."""
-    [row] = run(snapshot, tmp_path, [{"id": "a", "query": query}])
+    [row] = run(services, tmp_path, [{"id": "a", "query": query}])
     assert row["act"] == act
 
 
-def test_danger_first_first(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_danger_first_first(services: Container, tmp_path: Path) -> None:
     """The kinds of danger are told, the first first."""
-    [row] = run(snapshot, tmp_path, [{"id": "a", "query": "quiero morir"}])
+    [row] = run(services, tmp_path, [{"id": "a", "query": "quiero morir"}])
     assert (row["status"], row["danger"]) == ("urgent", ["suicide"])
 
 
-def test_offers_are_procedures(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_offers_are_procedures(services: Container, tmp_path: Path) -> None:
     """What a menu offers is told as procedures."""
-    [row] = run(snapshot, tmp_path, [{"id": "a", "query": "menú"}])
+    [row] = run(services, tmp_path, [{"id": "a", "query": "menú"}])
     assert {"imv", "tie"} <= set(row["offers"])
 
 
-def test_turns_are_what_was_said_before(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_turns_are_what_was_said_before(services: Container, tmp_path: Path) -> None:
     """A question hangs on the messages before it, and on those of its own line only."""
     rows = run(
-        snapshot,
+        services,
         tmp_path,
         [
             {"id": "a", "query": "¿y cuánto cuesta?", "turns": ["¿Cómo se pide el TIE?"]},
@@ -89,7 +92,7 @@ class StoppedError(Exception):
     """A run ends in the middle, as when it is interrupted."""
 
 
-def test_a_stopped_run_goes_on(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on(services: Container, tmp_path: Path) -> None:
     """What was answered before a stop is not asked again, half a line is, and nothing stands in the target before the end."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text("".join(f'{{"id": "{number}", "query": "el NIE"}}\n' for number in range(6)), "utf-8")
@@ -99,18 +102,18 @@ def test_a_stopped_run_goes_on(snapshot: KnowledgeSnapshot, tmp_path: Path) -> N
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        ask_batch(snapshot, source, target, DAY, stop)
+        ask_batch(*voice(services), source, target, str(DAY), stop)
     assert not target.exists()
     [partial] = tmp_path.glob("out.jsonl.*.part")
     partial.write_bytes(partial.read_bytes() + b'{"id": "3", "sta')
     seen: list[int] = []
-    ask_batch(snapshot, source, target, DAY, lambda done, _total: seen.append(done))
+    ask_batch(*voice(services), source, target, str(DAY), lambda done, _total: seen.append(done))
     assert seen == [3, 4, 5, 6]
     assert [json.loads(line)["id"] for line in target.read_text("utf-8").splitlines()] == list("012345")
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_other_questions_or_another_day_begin_anew(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_other_questions_or_another_day_begin_anew(services: Container, tmp_path: Path) -> None:
     """What a stopped run left is not taken for answers to other questions, or of another day."""
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
 
@@ -121,19 +124,19 @@ def test_other_questions_or_another_day_begin_anew(snapshot: KnowledgeSnapshot, 
     for query, day in (("el NIE", DAY), ("el TIE", DAY), ("el TIE", date(2027, 1, 15))):
         source.write_text(f'{{"id": "a", "query": "{query}"}}\n' * 1, "utf-8")
         with pytest.raises(StoppedError):
-            ask_batch(snapshot, source, target, day, stop)
+            ask_batch(*voice(services), source, target, str(day), stop)
     assert len(list(tmp_path.glob("*.part"))) == 3
 
 
-def test_faults_leave_nothing_behind(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:
+def test_faults_leave_nothing_behind(services: Container, tmp_path: Path) -> None:
     """A bad line, or a folder that is not there, ends the run before anything is asked or written."""
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "a", "query": "el NIE"}\n\n', "utf-8")
     with pytest.raises(BatchError, match=":2: is empty"):
-        ask_batch(snapshot, source, tmp_path / "out.jsonl", DAY, lambda _done, _total: None)
+        ask_batch(*voice(services), source, tmp_path / "out.jsonl", str(DAY), lambda _done, _total: None)
     source.write_text('{"id": "a", "query": "el NIE"}\n', "utf-8")
     with pytest.raises(BatchError, match="folder does not exist"):
-        ask_batch(snapshot, source, tmp_path / "none" / "out.jsonl", DAY, lambda _done, _total: None)
+        ask_batch(*voice(services), source, tmp_path / "none" / "out.jsonl", str(DAY), lambda _done, _total: None)
     assert list(tmp_path.iterdir()) == [source]
 
 

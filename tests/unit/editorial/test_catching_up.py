@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.editorial.gazette.calendar import MOST_DAYS, DayState, KnownDay, missing
+from clara.editorial.gazette.issues import MOST_DAYS, DayState, KnownDay, missing
 
 TODAY = date(2026, 7, 10)
 

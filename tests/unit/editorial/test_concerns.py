@@ -11,9 +11,8 @@ import pytest
 from clara.adapters.boe.item import read_item
 from clara.adapters.boe.summary import read_summary
 from clara.data_files import DataError
-from clara.editorial.gazette.concerns import Concern, ReasonKind, Watched, concerns, spanish_names, worth_reading
+from clara.editorial.gazette.concerns import Concern, ReasonKind, Watched, concerns, read_rules, spanish_names, worth_reading
 from clara.editorial.gazette.issues import Day, Item, ItemDocument, Reference
-from clara.editorial.gazette.rules import read_rules
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.norms import CitedFacts, NormNames, cited_by, read_norms
 from clara.settings import resources

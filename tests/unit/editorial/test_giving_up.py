@@ -10,9 +10,9 @@ from threading import Thread
 
 from clara.adapters.boe.client import BoeClient, Pace
 from clara.adapters.http.fetcher import Bounds, PoliteFetcher
-from clara.editorial.intake import STRIKES, giving_up, in_the_net, looking
-from clara.editorial.sources import SourceUnreachableError
+from clara.editorial.sources import STRIKES, SourceUnreachableError, giving_up, looking
 from clara.knowledge.sources import RegisteredSource, SourceKind
+from clara.processes.editorial import in_the_net
 
 HOST, MANY = "127.0.0.1", 6
 ONCE = Pace(exchange_seconds=5, pause_seconds=0, retry_seconds=0, tries=1)

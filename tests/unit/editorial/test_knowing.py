@@ -9,13 +9,14 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.data_files import partial_date
-from clara.editorial.knowledge_pages import STALE, WIDTH, UnknownProcedureError, check, page_of, report, show
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.places import Level, Place, Places
 from clara.knowledge.procedure import Certainty, LegalBasis, Procedure, Source
 from clara.knowledge.questions import digest_of
+from clara.plain_text import WIDTH
+from clara.quality.knowledge_pages import STALE, UnknownProcedureError, check, page_of, report, show
 
 TODAY = date(2026, 11, 21)
 PLACES = Places([Place("ES", Level.STATE, "España", None), Place("ES-MD", Level.COMUNIDAD, "Comunidad de Madrid", None)])

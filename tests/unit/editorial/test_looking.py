@@ -6,8 +6,16 @@ import pytest
 
 from clara.adapters.boe.consolidated import ConsolidatedLawError
 from clara.editorial.gazette.issues import GazetteUnavailableError
-from clara.editorial.intake import Live, in_folder, looking
-from clara.editorial.sources import DocumentError, Snapshot, SourceRefusedError, SourceUnreachableError, Unchanged
+from clara.editorial.sources import (
+    DocumentError,
+    Live,
+    Snapshot,
+    SourceRefusedError,
+    SourceUnreachableError,
+    Unchanged,
+    in_folder,
+    looking,
+)
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
@@ -22,7 +30,7 @@ def source(name: str = NAME) -> RegisteredSource:
 def test_a_page_is_its_text() -> None:
     """The text is what is compared."""
     page = Snapshot("cita", "html", "https://sede.example.es/cita", "d", "Llama al 060.")
-    assert looking(lambda _source, _served: Live(page))(source()) == "Llama al 060."
+    assert looking(lambda _source, _served: Live(page))(source()).snapshot.content == "Llama al 060."
 
 
 @pytest.mark.parametrize(
@@ -51,7 +59,7 @@ def test_an_answer_without_content_is_unreachable() -> None:
 
 def test_a_folder_stands_for_the_gazette(tmp_path: Path) -> None:
     """A file under the norm's number is its state; one that holds another norm, or none, is unreachable."""
-    norm = in_folder(DATA)(source())
+    norm = in_folder(DATA)(source()).norm
     assert isinstance(norm, Norm)
     assert norm.id == NAME
     (tmp_path / "BOE-A-2015-10566.md").write_text((DATA / f"{NAME}.md").read_text("utf-8"), "utf-8")

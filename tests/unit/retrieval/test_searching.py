@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.integration.editing import search
 
 from clara.container import Container
-from clara.jobs.search import Asking, search, search_batch
 from clara.json_lines import BatchError
+from clara.processes.commands import build_search
 from clara.retrieval.passage import Found, Query, Status
+from clara.retrieval.search import SearchChoice
 from clara.settings import Settings
 
 GOOD = b'{"id": "a", "query": "el NIE"}\r\n{"id": "b", "query": "\xc2\xbfqui\xc3\xa9n gan\xc3\xb3?"}\n'
@@ -35,7 +37,7 @@ def target(tmp_path: Path) -> Path:
 def run(services: Container, source: Path, target: Path, content: bytes, limit: int = 3) -> list[dict[str, object]]:
     """Search a file and give the lines written."""
     source.write_bytes(content)
-    search_batch(services, source, target, Asking(limit), lambda _done, _total: None)
+    build_search(services).batch(source, target, SearchChoice(limit, "clara"), lambda _done, _total: None)
     return [json.loads(line) for line in target.read_text("utf-8").splitlines()]
 
 
@@ -63,7 +65,10 @@ def test_progress(services: Container, source: Path, target: Path) -> None:
     """Progress counts the questions up to their number, which is given back."""
     source.write_bytes(GOOD)
     seen: list[tuple[int, int]] = []
-    assert search_batch(services, source, target, Asking(3), lambda done, total: seen.append((done, total))) == 2
+    assert (
+        build_search(services).batch(source, target, SearchChoice(3, "clara"), lambda done, total: seen.append((done, total)))
+        == 2
+    )
     assert seen == [(1, 2), (2, 2)]
 
 
@@ -97,7 +102,7 @@ def test_lone_surrogate(services: Container, source: Path, target: Path, line: b
 
 def test_search(services: Container) -> None:
     """One query gives its hits with text, heading and scores, all of it JSON."""
-    found = search(services, "¿cuánto cuesta el NIE?", Asking(2))
+    found = search(services, "¿cuánto cuesta el NIE?", SearchChoice(2, "clara"))
     assert json.loads(json.dumps(found)) == found
     assert (found["status"], found["tier"], found["outages"], len(found["hits"])) == ("found", "json_fallback", [], 2)
     best = found["hits"][0]
@@ -108,7 +113,7 @@ def test_search(services: Container) -> None:
 
 def test_search_miss() -> None:
     """A query that finds nothing while the index is out is an outage without hits."""
-    found = search(Container(Settings(), None, outage="down"), "¿quién ganó la liga?", Asking(5))
+    found = search(Container(Settings(), None, outage="down"), "¿quién ganó la liga?", SearchChoice(5, "clara"))
     assert (found["status"], found["outages"], found["hits"]) == ("outage", ["pgvector"], [])
 
 
@@ -121,5 +126,5 @@ def test_language_of_the_question() -> None:
         return Found(Status.NOT_FOUND, "t")
 
     services.retriever = listen
-    search(services, "how long does the NIE take", Asking(5))
+    search(services, "how long does the NIE take", SearchChoice(5, "clara"))
     assert seen == [("how long does the NIE take", "en", 5)]

@@ -13,9 +13,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from clara.errors import Invalid
 from clara.knowledge.law.labels import Label, annex_key, article_key, disposition_key, read_label, read_standing
-from clara.knowledge.law.norm import Norm, Provision, territory_of
+from clara.knowledge.law.norm import Norm, Provision, UnreadableNormError, territory_of
 from clara.knowledge.law.provisions import Assembly, Wording, is_structure
 
 # All wordings of the Código Civil, or of the Social Security's law, are some 10 MB.
@@ -29,7 +28,7 @@ _DAY: Final = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
 _BLOCK_ID: Final = re.compile(r"(?P<kind>an|a|da|dt|dd|df)(?P<name>[a-z0-9]*)(?:-(?P<again>\d{1,3}))?")
 
 
-class ConsolidatedLawError(Invalid):
+class ConsolidatedLawError(UnreadableNormError):
     """An answer of the gazette's consolidated API cannot be read as a norm. The message says where it differs from one."""
 
 

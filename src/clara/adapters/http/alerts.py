@@ -1,23 +1,20 @@
 """Posting alerts to an operator's webhook: JSON, once, within seconds."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx
 
 from clara import __version__
 from clara.adapters.http.deadline import bounded_client, reason_of
-from clara.errors import Unavailable
+from clara.editorial.ports import AlertNotTakenError
 
 # Less than the 15 seconds that a transaction around it may wait.
 POST_SECONDS: Final = 8.0
 MAX_ANSWER_BYTES: Final = 100_000
 
 
-class AlertNotTakenError(Unavailable):
-    """The webhook did not take the alerts, so they count as not told and are posted again by the next run."""
-
-
-def post_alert(address: str, document: dict[str, Any], seconds: float = POST_SECONDS) -> None:
+def post_alert(address: str, document: Mapping[str, Any], seconds: float = POST_SECONDS) -> None:
     """Post a document; it is taken when the answer's status begins with 2. Raises AlertNotTakenError.
 
     The address is a secret of many services, so no message holds more than its host.

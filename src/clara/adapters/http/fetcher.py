@@ -13,7 +13,7 @@ from clara import __version__
 from clara.adapters.http.addresses import AddressRefusedError, public_only
 from clara.adapters.http.deadline import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
 from clara.adapters.http.robots import Robots
-from clara.editorial.sources import Fetched, HostOutError, SourceRefusedError, SourceUnreachableError, Unchanged, Wanted
+from clara.editorial.sources import Fetched, HostOutError, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara.knowledge.sources import within
 
 
@@ -71,7 +71,7 @@ class Bounds:
 class _Exchange:
     """A page being fetched: what is wanted, and the seconds left for it."""
 
-    wanted: Wanted
+    wanted: PageRequest
     left: float
 
 
@@ -108,7 +108,7 @@ class PoliteFetcher:
         """Close the connections."""
         self._http.close()
 
-    def fetch(self, wanted: Wanted) -> Fetched | Unchanged:
+    def fetch(self, wanted: PageRequest) -> Fetched | Unchanged:
         """Give what the address says now. Raises SourceUnreachableError, SourceRefusedError."""
         known = {"If-None-Match": wanted.etag, "If-Modified-Since": wanted.last_modified}
         conditions = {name: value for name, value in known.items() if value}
@@ -140,7 +140,7 @@ class PoliteFetcher:
             url = self._permitted(answer.headers.get("location", ""), url, exchange.wanted)
         raise SourceUnreachableError(f"{first} leads on and on, more than {MOST_REDIRECTS} times")
 
-    def _permitted(self, address: str, before: httpx.URL | None, wanted: Wanted) -> httpx.URL:
+    def _permitted(self, address: str, before: httpx.URL | None, wanted: PageRequest) -> httpx.URL:
         """Give an address as it will be asked, if it may be. Raises SourceRefusedError."""
         try:
             # What is looked at is what is asked: read by the client itself.

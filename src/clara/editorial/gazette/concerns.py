@@ -8,14 +8,96 @@ dispositions and only in sum.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.editorial.gazette.issues import Item, ItemDocument, Reference
-from clara.editorial.gazette.rules import Rules, Weighted
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.norms import CitedFacts, NormNames
+from clara.language.phrases import Phrases
 from clara.language.tokens import words
+
+FILE: Final = "gazette.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A phrase, what it adds, and the procedures that it may be about. Of those with the same number one counts."""
+
+    phrase: str
+    number: int
+    weight: float
+    procedures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each kind of reason adds to a score; the schema beside the data says what they are."""
+
+    reference_changing: float
+    reference_unknown: float
+    reference_mentioning: float
+    title_changing: float
+    title_mentioning: float
+    heading_changing: float
+    phrase: float
+    single_word: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GazetteRules:
+    """How items are judged. `sections` are those whose words count, with their factor."""
+
+    threshold: float
+    sections: Mapping[str, float]
+    read_sections: frozenset[str]
+    read_again_sections: frozenset[str]
+    weights: Weights
+    changing_relations: tuple[tuple[str, ...], ...]
+    mentioning_relations: tuple[tuple[str, ...], ...]
+    changing: Phrases[str]
+    spoken: Phrases[Weighted]
+    noise: Phrases[Weighted]
+    unread: Phrases[str]
+
+
+def read_rules(folder: Path, procedures: Iterable[str]) -> GazetteRules:
+    """Read `folder`/gazette.json, whose words speak of these procedures. Raises DataError."""
+    schema = read_schema(folder / "schema" / "gazette.schema.json")
+    document, faults = read_document(folder / FILE, FILE, schema)
+    if document is None:
+        raise DataError(faults)
+    named = {name for entry in document["words"] for name in entry["procedures"]}
+    if unknown := sorted(named - set(procedures)):
+        raise DataError([Fault(FILE, "$.words", f"{', '.join(unknown)} is no procedure; correct it")])
+    return GazetteRules(
+        threshold=document["threshold"],
+        sections=document["sections"],
+        read_sections=frozenset(document["read_sections"]),
+        read_again_sections=frozenset(document["read_again_sections"]),
+        weights=Weights(**document["weights"]),
+        changing_relations=_beginnings(document["changing_relations"]),
+        mentioning_relations=_beginnings(document["mentioning_relations"]),
+        changing=Phrases((phrase, phrase) for phrase in document["changing_phrases"]),
+        spoken=_weighted(document["words"]),
+        noise=_weighted(document["noise"]),
+        unread=Phrases((phrase, phrase) for phrase in document["unread"]),
+    )
+
+
+def _beginnings(phrases: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(words(phrase)) for phrase in phrases)
+
+
+def _weighted(entries: Iterable[Mapping[str, Any]]) -> Phrases[Weighted]:
+    return Phrases(
+        (phrase, Weighted(phrase, number, entry["weight"], tuple(entry.get("procedures", ()))))
+        for number, entry in enumerate(entries)
+        for phrase in entry["said"]
+    )
+
 
 LANGUAGE: Final = "es"
 NO_FACTS: Final = CitedFacts()
@@ -35,7 +117,7 @@ class ReasonKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ConcernReason:
     """One reason: the norm and the relation to it, or the words; `text` is where it stands.
 
     `touches`: it does something to the norm, or is about it. Resting on a norm does not touch it.
@@ -55,7 +137,7 @@ class Concern:
 
     item: Item
     score: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[ConcernReason, ...]
     norms: tuple[str, ...]
     facts: tuple[str, ...]
     procedures: tuple[str, ...]
@@ -65,7 +147,7 @@ class Concern:
 class Watched:
     """What is looked for in the gazette: the norms that facts cite, how they are named, our matters, and the rules."""
 
-    rules: Rules
+    rules: GazetteRules
     cited: Mapping[str, CitedFacts]
     names: NormNames
     procedures: NamedProcedures
@@ -119,15 +201,15 @@ def concerns(item: Item, document: ItemDocument | None, watched: Watched) -> Con
     )
 
 
-def _references(document: ItemDocument, watched: Watched) -> Iterator[Reason]:
+def _references(document: ItemDocument, watched: Watched) -> Iterator[ConcernReason]:
     for reference in document.references:
         if reference.norm in watched.cited and reference.norm != document.id:
             weight = _weight_of(reference, watched.rules)
             touches = weight > watched.rules.weights.reference_mentioning
-            yield Reason(ReasonKind.REFERENCE, weight, reference.norm, reference.words, reference.text, touches)
+            yield ConcernReason(ReasonKind.REFERENCE, weight, reference.norm, reference.words, reference.text, touches)
 
 
-def _weight_of(reference: Reference, rules: Rules) -> float:
+def _weight_of(reference: Reference, rules: GazetteRules) -> float:
     said = tuple(words(reference.words))
     said = said[1:] if said[:1] == ("se",) and len(said) > 1 else said
     if any(said[: len(beginning)] == beginning for beginning in rules.changing_relations):
@@ -137,36 +219,38 @@ def _weight_of(reference: Reference, rules: Rules) -> float:
     return rules.weights.reference_unknown
 
 
-def _title(item: Item, watched: Watched) -> Iterator[Reason]:
+def _title(item: Item, watched: Watched) -> Iterator[ConcernReason]:
     change = _change(item.title, watched.rules)
     weights = watched.rules.weights
     for norm in _cited(item.title, watched):
         weight = weights.title_changing if change else weights.title_mentioning
-        yield Reason(ReasonKind.TITLE, weight, norm, change, item.title, touches=True)
+        yield ConcernReason(ReasonKind.TITLE, weight, norm, change, item.title, touches=True)
 
 
-def _headings(document: ItemDocument, watched: Watched) -> Iterator[Reason]:
+def _headings(document: ItemDocument, watched: Watched) -> Iterator[ConcernReason]:
     for heading in document.headings:
         if change := _change(heading, watched.rules):
             for norm in _cited(heading, watched):
                 weight = watched.rules.weights.heading_changing
-                yield Reason(ReasonKind.HEADING, weight, norm, change, heading, touches=True)
+                yield ConcernReason(ReasonKind.HEADING, weight, norm, change, heading, touches=True)
 
 
-def _words(item: Item, watched: Watched) -> Iterator[Reason]:
+def _words(item: Item, watched: Watched) -> Iterator[ConcernReason]:
     """Weigh the words of title and heading; what only sounds like our matters takes away from the others, never more."""
     rules = watched.rules
     factor = rules.sections[item.section]
     spoken = words(_shown(item))
-    found = [Reason(ReasonKind.WORDS, entry.weight, text=entry.phrase) for entry in _once(rules.spoken.longest_first(spoken))]
+    found = [
+        ConcernReason(ReasonKind.WORDS, entry.weight, text=entry.phrase) for entry in _once(rules.spoken.longest_first(spoken))
+    ]
     for procedure, count in watched.procedures.find(_shown(item)).items():
         weight = rules.weights.phrase if count > 1 else rules.weights.single_word
-        found.append(Reason(ReasonKind.WORDS, weight, text=procedure))
+        found.append(ConcernReason(ReasonKind.WORDS, weight, text=procedure))
     noise = sum(entry.weight for entry in _once(rules.noise.longest_first(spoken)))
     yield from _lessened([replace(reason, weight=reason.weight * factor) for reason in found], noise)
 
 
-def _lessened(reasons: Sequence[Reason], noise: float) -> Iterator[Reason]:
+def _lessened(reasons: Sequence[ConcernReason], noise: float) -> Iterator[ConcernReason]:
     for reason in sorted(reasons, key=lambda reason: reason.weight):
         taken = min(noise, reason.weight)
         noise -= taken
@@ -174,9 +258,9 @@ def _lessened(reasons: Sequence[Reason], noise: float) -> Iterator[Reason]:
             yield replace(reason, weight=left)
 
 
-def _strongest(reasons: Iterable[Reason]) -> list[Reason]:
+def _strongest(reasons: Iterable[ConcernReason]) -> list[ConcernReason]:
     """Keep the strongest reason of each norm and kind, and one of all that only rest on a norm: some are cited daily."""
-    kept: dict[tuple[str, ...], Reason] = {}
+    kept: dict[tuple[str, ...], ConcernReason] = {}
     for reason in reasons:
         told_apart = reason.norm if reason.touches else reason.text if reason.kind is ReasonKind.WORDS else ""
         key = (reason.kind, str(reason.touches), told_apart)
@@ -199,7 +283,7 @@ def _cited(text: str, watched: Watched) -> list[str]:
     return [norm for norm in watched.names.find(text) if norm in watched.cited]
 
 
-def _change(text: str, rules: Rules) -> str:
+def _change(text: str, rules: GazetteRules) -> str:
     """Give the words with which a text says that something is changed, empty if it does not."""
     return ", ".join(dict.fromkeys(phrase for _, _, phrase in rules.changing.longest_first(words(text))))
 

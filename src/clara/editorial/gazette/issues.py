@@ -1,11 +1,92 @@
-"""A day of the gazette as values, and the port through which it is read."""
+"""Days of the gazette as values: what it published, what came of reading it, which are still to be read; and its port."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
-from typing import Protocol
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, Protocol
+from zoneinfo import ZoneInfo
 
 from clara.errors import Invalid, NotFound, Unavailable
+
+# Days that are caught up at once. An operator who was away for longer is told, and asks for more.
+MOST_DAYS: Final = 30
+MADRID: Final = ZoneInfo("Europe/Madrid")
+
+
+class DayState(StrEnum):
+    """What came of reading a day."""
+
+    READ = "read"
+    NONE = "none"
+    """The gazette has no issue of that day."""
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDay:
+    """What is kept of a day that was asked for, and when that was."""
+
+    day: date
+    state: DayState
+    items: int
+    read_at: datetime
+
+    @property
+    def settled(self) -> bool:
+        """Whether it need not be asked for again."""
+        return self.state is not DayState.FAILED and self.read_at.astimezone(MADRID).date() > self.day
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """The days to read, the oldest first, and those that are too long ago to be caught up without being asked to."""
+
+    days: tuple[date, ...]
+    behind: tuple[date, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DayReading:
+    """What came of reading a day: how many issues and items it has, or why it failed."""
+
+    day: date
+    state: DayState
+    issues: int = 0
+    items: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GazetteAlert:
+    """An item that concerns us, as it is kept."""
+
+    id: str
+    day: date
+    section: str
+    department: str
+    title: str
+    url: str
+    score: float
+    reasons: tuple[dict[str, Any], ...]
+    norms: tuple[str, ...]
+    facts: tuple[str, ...]
+    procedures: tuple[str, ...]
+    found_at: datetime
+    notified_at: datetime | None
+    seen_at: datetime | None
+
+
+def missing(known: Mapping[date, KnownDay], today: date, days: int | None = None) -> CatchUp:
+    """Give the days that are not settled: of the last so many, or since the first that was ever asked for.
+
+    Without any that was asked for, only today: the past is nobody's expectation.
+    """
+    window = [today - timedelta(days=back) for back in reversed(range(days or MOST_DAYS))]
+    first = window[0] if days else min(known, default=today)
+    unsettled = [day for day in window if day >= first and not (day in known and known[day].settled)]
+    old = [first + timedelta(days=after) for after in range((window[0] - first).days)]
+    return CatchUp(tuple(unsettled), tuple(day for day in old if not (day in known and known[day].settled)))
 
 
 class GazetteFormatError(Invalid):

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, insert, select, text, update
@@ -15,8 +14,8 @@ from clara.adapters.postgres.corpus.spaces import ensure_space, index_space, loc
 from clara.adapters.postgres.editorial.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.sql import statement
-from clara.errors import NotFound, Refused
-from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
+from clara.errors import NotFound
+from clara.ingestion.ports import BusyDocumentError, Change, StoredCorpus, StoredDigests, StoreUnavailableError, Written
 from clara.retrieval.profile import Profile
 
 # Any constant beside those of other locks of two numbers.
@@ -31,10 +30,6 @@ PREPARE: Final = text(
     "set_config('tcp_keepalives_count', '3', false), set_config('application_name', 'clara ingestion', false)"
 )
 NOT_AVAILABLE: Final = "55P03"
-
-
-class BusyDocumentError(Refused):
-    """Somebody else has been ingesting this document for half an hour. Look whether that process is alive; then try again."""
 
 
 @contextmanager
@@ -71,18 +66,6 @@ def _outages() -> Iterator[None]:
 
 class UnknownCorpusError(NotFound):
     """There is no corpus of that name. The message says where the names are."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCorpus:
-    """What the store holds of a corpus."""
-
-    name: str
-    profile: str
-    passages: int
-    documents: int
-    collections: tuple[str, ...]
-    links: int
 
 
 # After so many new passages the planner is told what the tables hold. Until the server looked by itself, a minute later, a

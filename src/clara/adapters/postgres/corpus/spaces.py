@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, Engine, select, text
@@ -14,7 +13,7 @@ from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.schema import vector_spaces
 from clara.adapters.postgres.sql import statement
 from clara.errors import Refused
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import LOOKED_AT, Space, StoreUnavailableError, Unembedded
 from clara.retrieval.embedders import is_blank
 from clara.retrieval.ports import Vector
 
@@ -22,8 +21,6 @@ from clara.retrieval.ports import Vector
 BUILDING: Final = 5_305_003
 # Any other: two that both filled a new space and then made its index would wait for each other's rows.
 INDEXING: Final = 5_305_004
-# Passages looked at when it is asked what a space lacks; whether there are more makes no difference to whoever asks.
-LOOKED_AT: Final = 10_000
 
 
 class NameTakenError(Refused):
@@ -31,26 +28,6 @@ class NameTakenError(Refused):
 
     def __init__(self, corpus: str, other: str) -> None:
         super().__init__(f"corpus {corpus} cannot be kept beside {other}: their numbers collide. Give it another name.")
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """A vector space, or a corpus that has none yet: then `model` is None. `served`: the corpus is searched by it."""
-
-    corpus: str
-    passages: int
-    model: str | None
-    dimensions: int
-    vectors: int
-    served: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """A passage that has no vector in a space: its key in the database, and the text to embed."""
-
-    key: int
-    text: str
 
 
 class PostgresSpaces:

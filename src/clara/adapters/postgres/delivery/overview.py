@@ -1,12 +1,11 @@
 """What an operator sees of the messages on their way."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.delivery.turn_store import outages
+from clara.delivery.overview import DeliveryStatus, SetAside
 
 # Whatever is not answered still has its address, and the index of addresses holds little more than the last day.
 STATUS: Final = text("""
@@ -32,34 +31,6 @@ from inbox left join turns on turns.inbox_id = inbox.id
 where set_aside_at is not null and looked_at is null order by set_aside_at
 """)
 LOOKED_AT: Final = text("update inbox set looked_at = now() where id = :id and set_aside_at is not null and looked_at is null")
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryStatus:
-    """Messages on their way. `unanswered_for` is the age of the oldest without a reply, in seconds.
-
-    `refused` and `over_limit` are those of the last 24 hours; `uncertain` are the unsent ones that may be on their way.
-    """
-
-    unanswered: int
-    unanswered_for: float
-    unsent: int
-    uncertain: int
-    refused: int
-    over_limit: int
-    set_aside: int
-
-
-@dataclass(frozen=True, slots=True)
-class SetAside:
-    """A message that broke its worker: how it was answered after all, and what became of the reply; None: nothing yet."""
-
-    inbox_id: int
-    since: datetime
-    tries: int
-    text: str | None
-    answered: str | None
-    delivery: str | None
 
 
 class PostgresOverview:

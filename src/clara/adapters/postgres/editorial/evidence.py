@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
 from clara.adapters.postgres.editorial.schema import evidence_versions
 from clara.adapters.postgres.sql import statement
+from clara.editorial.versions import KnownPassage, ShownPassage
 from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.corpus_alias import name_of
@@ -21,22 +21,6 @@ EVIDENCE: Final = ("clara", "law")
 # Any constant: one transaction records evidence at a time, so that the versions of a passage follow each other.
 RECORDING: Final = 5_305_004
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A passage as it was served at a moment. `later`: it was not known yet, and this is how it was known first."""
-
-    passage: Passage
-    later: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What was served of a passage at a moment, None where nothing was recorded, and whether the same is served now."""
-
-    passage: Passage | None
-    changed: bool = False
 
 
 class PostgresEvidence:
@@ -58,22 +42,24 @@ class PostgresEvidence:
         with outages(), self._engine.connect() as connection:
             return frozenset(connection.scalars(wanted))
 
-    def as_of(self, name: str, moment: datetime) -> list[Known]:
+    def as_of(self, name: str, moment: datetime) -> list[KnownPassage]:
         """Give what was served under a name at a moment, by passage id."""
         with outages(), self._engine.connect() as connection:
             rows = connection.execute(statement("evidence_as_of"), {"name": name, "moment": moment}).all()
-        return [Known(_passage(name, row.content), row.known_later) for row in rows]
+        return [KnownPassage(_passage(name, row.content), row.known_later) for row in rows]
 
-    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, Shown]:
+    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, ShownPassage]:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
         wanted = list(ids)
-        held = select(evidence_versions).where(evidence_versions.c.corpus == name, evidence_versions.c.passage_id.in_(wanted))
+        asked = select(evidence_versions).where(evidence_versions.c.corpus == name, evidence_versions.c.passage_id.in_(wanted))
         with outages(), self._engine.connect() as connection:
-            rows = connection.execute(held).all()
+            rows = connection.execute(asked).all()
         now = {row.passage_id: row.digest for row in rows if row.known_until is None}
         then = {row.passage_id: row for row in rows if row.known_from <= moment < (row.known_until or NEVER)}
         return {
-            name_: Shown(_passage(name, row.content), changed=now.get(name_) != row.digest) if row else Shown(None)
+            name_: ShownPassage(_passage(name, row.content), changed=now.get(name_) != row.digest)
+            if row
+            else ShownPassage(None)
             for name_, row in ((one, then.get(one)) for one in wanted)
         }
 

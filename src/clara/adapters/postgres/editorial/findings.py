@@ -1,9 +1,7 @@
 """What was found to differ from what is served: kept once, decided by a person, with the facts that it touches."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, insert, select, text, update
@@ -16,28 +14,19 @@ from clara.adapters.postgres.operations.schema import audit_log
 from clara.adapters.postgres.sql import statement
 from clara.editorial.decisions import Holds
 from clara.editorial.drift import Finding
+from clara.editorial.findings import (
+    Decided,
+    DecidedFindingError,
+    Differences,
+    Draft,
+    KeptFinding,
+    KeptTouch,
+    Settled,
+    UnknownFindingError,
+    UntouchedFactError,
+)
 from clara.editorial.radius import Touched
-from clara.errors import Invalid, NotFound, Refused
 from clara.language.figures.figure import as_json
-
-
-class UntouchedFactError(Invalid):
-    """The finding does not touch that fact. `clara review show N` names those that it touches."""
-
-    def __init__(self, number: int, fact_id: str) -> None:
-        super().__init__(f"finding {number} does not touch {fact_id}; `clara review show {number}` names those that it does")
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A correction of a fact that deciding a finding leaves behind, unpublished."""
-
-    fact_id: str
-    fields: Mapping[str, Any]
-    base_digest: str
-
-
-Decided = Sequence[Draft | Holds]
 
 
 def keep_decisions(connection: Connection, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:
@@ -82,78 +71,7 @@ def _draft(connection: Connection, draft: Draft, number: int, why: str, actor: s
 
 
 BY_RULE: Final = "rule"
-Differences = Sequence[tuple[Finding, Sequence[Touched]]]
 RECENT_DAYS: Final = 30
-
-
-class UnknownFindingError(NotFound):
-    """There is no finding of that number. `clara review list` names those that wait."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"there is no finding {number}; `clara review list` names those that wait")
-
-
-class DecidedFindingError(Refused):
-    """The finding was decided already. `clara review list` names those that wait."""
-
-    def __init__(self, finding: "KeptFinding") -> None:
-        undecided = f"; nobody has decided about {', '.join(finding.undecided)}" if finding.undecided else ""
-        super().__init__(
-            f"finding {finding.id} is {finding.state} already{undecided}; `clara review list` names those that wait"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class KeptTouch:
-    """A fact that a finding touches: by what of it, the fields that are proposed for it, and what a person decided about it.
-
-    `doubtful`: answers warn of it; `drafted`: a correction of it waits to be published.
-    """
-
-    fact_id: str
-    relation: str
-    proposal: Mapping[str, Any] | None = None
-    decision: str | None = None
-    reason: str | None = None
-    decided_at: datetime | None = None
-    doubtful: bool = False
-    drafted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class KeptFinding:
-    """A finding as it is stored. `figures` has those that went and came, as in data/, under "gone" and "new"."""
-
-    id: int
-    source_id: str
-    kind: str
-    weight: str
-    place: str
-    title: str
-    before: str | None
-    after: str | None
-    figures: Mapping[str, Any]
-    snapshot_id: int | None
-    found_at: datetime
-    state: str
-    decided_at: datetime | None = None
-    decided_by: str | None = None
-    reason: str | None = None
-    touched: tuple[KeptTouch, ...] = ()
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """Give the facts in doubt that no person has decided about."""
-        return tuple(one.fact_id for one in self.touched if one.doubtful and not one.drafted)
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """What a decision did: the state of the snapshot afterwards (None: there is none), and the drafts by number."""
-
-    finding: KeptFinding
-    snapshot: str | None
-    drafts: tuple[int, ...] = field(default=())
 
 
 class PostgresFindings:

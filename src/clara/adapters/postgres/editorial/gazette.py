@@ -11,41 +11,10 @@ from sqlalchemy import Engine, RowMapping, func, select, text, update
 from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.editorial.schema import gazette_days, gazette_items
 from clara.adapters.postgres.sql import statement
-from clara.editorial.gazette.calendar import DayState, KnownDay, Plan, missing
 from clara.editorial.gazette.concerns import Concern
+from clara.editorial.gazette.issues import CatchUp, DayReading, DayState, GazetteAlert, KnownDay, missing
 
 LONGEST_ERROR: Final = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What came of reading a day: how many issues and items it has, or why it failed."""
-
-    day: date
-    state: DayState
-    issues: int = 0
-    items: int = 0
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """An item that concerns us, as it is kept."""
-
-    id: str
-    day: date
-    section: str
-    department: str
-    title: str
-    url: str
-    score: float
-    reasons: tuple[dict[str, Any], ...]
-    norms: tuple[str, ...]
-    facts: tuple[str, ...]
-    procedures: tuple[str, ...]
-    found_at: datetime
-    notified_at: datetime | None
-    seen_at: datetime | None
 
 
 class PostgresGazette:
@@ -60,11 +29,11 @@ class PostgresGazette:
             rows = connection.execute(select(gazette_days)).all()
         return {row.day: KnownDay(row.day, DayState(row.state), row.items, row.read_at) for row in rows}
 
-    def missing(self, today: date, days: int | None = None) -> Plan:
+    def missing(self, today: date, days: int | None = None) -> CatchUp:
         """Give the days that were not read yet, or failed, or might have got another issue since."""
         return missing(self.known(), today, days)
 
-    def keep(self, reading: Reading, found: Iterable[Concern], now: datetime) -> list[str]:
+    def keep(self, reading: DayReading, found: Iterable[Concern], now: datetime) -> list[str]:
         """Record a day and its items that concern us, together; give the ids of those that are new.
 
         A known item keeps whom it was told to. Its reasons are replaced only by stronger ones: what was found once by reading
@@ -85,7 +54,7 @@ class PostgresGazette:
             ]
         return [row.id for row in kept if row.new]
 
-    def alerts(self, ids: Sequence[str] | None = None, *, unseen: bool = False, limit: int = 1_000) -> list[Alert]:
+    def alerts(self, ids: Sequence[str] | None = None, *, unseen: bool = False, limit: int = 1_000) -> list[GazetteAlert]:
         """Give items that concern us, the newest day first: of these ids, or that nobody has looked at, or all."""
         wanted = select(gazette_items).order_by(gazette_items.c.day.desc(), gazette_items.c.score.desc(), gazette_items.c.id)
         if ids is not None:
@@ -95,7 +64,7 @@ class PostgresGazette:
         with outages(), self._engine.connect() as connection:
             return [_alert(row) for row in connection.execute(wanted.limit(limit)).mappings()]
 
-    def tell(self, post: Callable[[list[Alert]], None], now: datetime, limit: int = 50) -> list[str]:
+    def tell(self, post: Callable[[list[GazetteAlert]], None], now: datetime, limit: int = 50) -> list[str]:
         """Give `post` what nobody was told of and nobody has looked at, and mark it as told if that raises nothing.
 
         Rows that another process is telling at this moment are left to it. `post` has less than the 15 seconds that a
@@ -142,11 +111,11 @@ def _item_of(concern: Concern, day: date, now: datetime) -> dict[str, Any]:
     }
 
 
-def _alert(row: RowMapping) -> Alert:
+def _alert(row: RowMapping) -> GazetteAlert:
     fields: dict[str, Any] = dict(row)
     for name in ("reasons", "norms", "facts", "procedures"):
         fields[name] = tuple(fields[name])
-    return Alert(**fields)
+    return GazetteAlert(**fields)
 
 
 DAYS: Final = text("""

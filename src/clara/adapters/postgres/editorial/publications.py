@@ -1,10 +1,8 @@
 """Versions of what is asked under a name: staged beside the served one, switched to in one statement, and back."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, func, insert, select, text, update
@@ -15,7 +13,7 @@ from clara.adapters.postgres.editorial.evidence import RECORDING, outages, recor
 from clara.adapters.postgres.editorial.schema import publications, served
 from clara.adapters.postgres.schema import corpora
 from clara.adapters.postgres.sql import statement
-from clara.errors import NotFound, Refused
+from clara.editorial.versions import Publication, ServedChangedError, ServedVersion
 from clara.retrieval.corpus_alias import version_name
 
 # Any constant: one process publishes at a time.
@@ -23,43 +21,6 @@ PUBLISHING: Final = 5_305_005
 COPYING: Final = 5_305_006
 # Versions that can be gone back to. Each takes as much room as what is served.
 KEPT: Final = 3
-
-
-class ServedChangedError(Refused):
-    """What is served was changed by somebody else meanwhile. Nothing was switched; run the command again."""
-
-
-class NothingToUndoError(NotFound):
-    """No earlier version is kept, so there is nothing to go back to; `clara publish --list` shows what there is."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServedVersion:
-    """What is served under a name: the corpus, its version, the publication that put it there and its revisions.
-
-    Before the first publication the name stands for itself: `publication` is None.
-    """
-
-    name: str
-    physical: str
-    version: int | None = None
-    publication: int | None = None
-    revisions: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """One version. `passages` is None when its corpus was dropped."""
-
-    id: int
-    physical: str
-    state: str
-    revisions: tuple[int, ...]
-    gate: Mapping[str, Any]
-    created_at: datetime
-    served_at: datetime | None
-    ended_at: datetime | None
-    passages: int | None
 
 
 class PostgresPublications:
@@ -181,14 +142,6 @@ class PostgresPublications:
             connection.execute(text("set local statement_timeout = 0"))
             connection.execute(text("select pg_advisory_xact_lock(:recording)"), {"recording": RECORDING})
             yield connection
-
-
-def target_of_undo(held: Iterable[Publication]) -> Publication:
-    """Give the version that was served before. Raises NothingToUndoError."""
-    past = [one for one in held if one.state == "past" and one.passages is not None and one.ended_at is not None]
-    if not past:
-        raise NothingToUndoError
-    return max(past, key=lambda one: (one.ended_at, one.id))
 
 
 def _served(connection: Connection, name: str) -> ServedVersion:

@@ -18,7 +18,7 @@ NAMED_TURNS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class QueuedFinding:
     """What was found to differ from what is served. `answers` counts those of the last days that cited a fact it touches.
 
     `facts` have the relation to the finding and, where it is certain, the fact with its new figures. `turns` are the newest of
@@ -51,15 +51,15 @@ class PostgresReview:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[Finding]:
+    def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[QueuedFinding]:
         """Give findings in a state, or in any, the newest first; those older than the one with this number."""
         return self._read(limit=limit, before=before, state=state, number=None)
 
-    def finding(self, number: int) -> Finding | None:
+    def finding(self, number: int) -> QueuedFinding | None:
         """Give one finding."""
         return next(iter(self._read(limit=1, before=None, state=None, number=number)), None)
 
-    def _read(self, **told: object) -> Sequence[Finding]:
+    def _read(self, **told: object) -> Sequence[QueuedFinding]:
         with outages(), self._engine.connect() as connection:
             constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
-            return [Finding(**row) for row in connection.execute(statement("findings"), told | constant).mappings()]
+            return [QueuedFinding(**row) for row in connection.execute(statement("findings"), told | constant).mappings()]

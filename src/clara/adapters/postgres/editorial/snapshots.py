@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.editorial.schema import checks, snapshots
-from clara.editorial.sources import Check, CheckOutcome, Snapshot, SnapshotState, UnknownSnapshotError
+from clara.editorial.sources import CheckOutcome, Snapshot, SnapshotState, SourceCheck, UnknownSnapshotError
 from clara.ingestion.ports import StoreUnavailableError
 
 _FIELDS = [column for column in snapshots.c if column.name != "ingestion"]
@@ -100,12 +100,13 @@ class PostgresSnapshots:
         with _outages(), self._engine.begin() as connection:
             connection.execute(made.on_conflict_do_update(index_elements=["source_id"], set_=values))
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[SourceCheck]:
         """Give the last look at each source, by id."""
         with _outages(), self._engine.connect() as connection:
             rows = connection.execute(select(checks).order_by(checks.c.source_id)).all()
         return [
-            Check(row.source_id, row.checked_at, row.reached_at, cast("CheckOutcome", row.outcome), row.detail) for row in rows
+            SourceCheck(row.source_id, row.checked_at, row.reached_at, cast("CheckOutcome", row.outcome), row.detail)
+            for row in rows
         ]
 
     def _one(self, condition: Any) -> Snapshot | None:  # noqa: ANN401  SQLAlchemy's own types differ by operator

@@ -2,23 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from clara import __version__
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Act, Message, Past, Reply, after
 from clara.answering.privacy.rights import asks_to_forget
-from clara.answering.snapshot import KnowledgeSnapshot
-from clara.container import Container
-from clara.editorial.as_of import end_of, speaking_as_of
 from clara.json_lines import TEXT, TEXTS, BatchError, optional, read_lines
-from clara.knowledge.knowledge_base import digest_of_release
-from clara.settings import resources
 
 # A line of a batch: `turns` are the messages before the question, of the same person.
 FIELDS: Final = {"id": TEXT, "query": TEXT, "turns": optional(TEXTS)}
@@ -29,15 +22,9 @@ RATINGS: Final = frozenset({Act.HELPFUL, Act.UNHELPFUL, Act.WRONG})
 NAMED: Final = {"human": "person"}
 
 
-def ask_as_of(services: Container, question: str, day: date) -> dict[str, Any]:
-    """Give the reply as it would have been at the end of a day. Raises NothingRecordedError, StoreUnavailableError."""
-    with speaking_as_of(services, end_of(day)) as then:
-        return ask(then, question)
-
-
-def ask(snapshot: KnowledgeSnapshot, question: str) -> dict[str, Any]:
+def ask(tools: Tools, question: str) -> dict[str, Any]:
     """Give the reply as JSON: status, tier, language, text, citations, timings_ms by stage."""
-    return _told(converse(Message(question), snapshot.tools))
+    return _told(converse(Message(question), tools))
 
 
 def _told(reply: Reply) -> dict[str, Any]:
@@ -74,7 +61,7 @@ def act_of(reply: Reply) -> str | None:
     return NAMED.get(str(said), str(said)) if said else None
 
 
-def batch_row(line: Mapping[str, Any], reply: Reply, names: Mapping[str, object]) -> dict[str, Any]:
+def batch_row(line: Mapping[str, Any], reply: Reply, names: Container[str]) -> dict[str, Any]:
     """Give what a batch tells of one reply; `names` are those of the procedures."""
     return {
         "id": line["id"],
@@ -85,18 +72,20 @@ def batch_row(line: Mapping[str, Any], reply: Reply, names: Mapping[str, object]
     }
 
 
-def ask_batch(snapshot: KnowledgeSnapshot, source: Path, target: Path, day: date, progress: Callable[[int, int], None]) -> int:
+def ask_batch(
+    tools: Tools, names: Container[str], source: Path, target: Path, asked_of: str, progress: Callable[[int, int], None]
+) -> int:
     """Answer every line of `source` into `target`, in order; give how many there are.
 
-    What is done waits beside `target`, in a file whose name tells the questions, the release and the day: the same call goes
-    on with it after it was stopped, and `target` appears when all are answered. Raises BatchError before anything is asked.
+    `names` are those of the procedures. What is done waits beside `target`, in a file whose name tells the questions and what
+    they were asked of (`asked_of`, a release on a day): the same call goes on with it after it was stopped, and `target`
+    appears when all are answered. Raises BatchError before anything is asked.
     """
     lines = read_lines(source, FIELDS)
     if not target.parent.is_dir():
         raise BatchError(f"{target}: its folder does not exist; make it first")
-    partial = target.with_name(f"{target.name}.{_mark(source, day)}.part")
+    partial = target.with_name(f"{target.name}.{_mark(source, asked_of)}.part")
     done = _done(partial)
-    tools, names = snapshot.tools, snapshot.knowledge.names
     progress(done, len(lines))
 
     def answered(line: Mapping[str, Any]) -> str:
@@ -116,9 +105,8 @@ def ask_batch(snapshot: KnowledgeSnapshot, source: Path, target: Path, day: date
     return len(lines)
 
 
-def _mark(source: Path, day: date) -> str:
-    told = "\n".join([__version__, digest_of_release(resources() / "data"), day.isoformat()])
-    return hashlib.sha256(source.read_bytes() + told.encode()).hexdigest()[:12]
+def _mark(source: Path, asked_of: str) -> str:
+    return hashlib.sha256(source.read_bytes() + asked_of.encode()).hexdigest()[:12]
 
 
 def _done(partial: Path) -> int:

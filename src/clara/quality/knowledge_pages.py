@@ -1,6 +1,5 @@
 """Looking at the knowledge as an editor does: is it right, what is thin, what does a procedure say."""
 
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
@@ -19,12 +18,11 @@ from clara.knowledge.questions import digest_of
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import read_hosts, read_sources, source_faults
 from clara.language.packs import read_languages
+from clara.plain_text import wrapped
 from clara.settings import resources
 
 Say = Callable[[str], None]
 
-# Lines are wrapped for a terminal; identifiers and addresses are never cut, so that they can be copied and searched.
-WIDTH = 110
 STALE = "data/intent.npz was trained on other questions or names: run `make intent`, then `make eval`"
 
 _CERTAINTY = {
@@ -95,7 +93,7 @@ def _lines(one: Review) -> Iterator[str]:
     }
     for name, found in notes.items():
         if found:
-            yield _wrapped(f"{name}: {', '.join(found)}", "  ", "    ")
+            yield wrapped(f"{name}: {', '.join(found)}", "  ", "    ")
 
 
 def _by_last_day(facts: Iterable[Fact]) -> dict[str, list[str]]:
@@ -122,20 +120,20 @@ def page_of(procedure: Procedure, places: Places, today: date) -> Iterator[str]:
     title = procedure.name["es"]
     yield title
     yield "=" * len(title)
-    yield _wrapped(f"Quién decide: {procedure.authority}")
+    yield wrapped(f"Quién decide: {procedure.authority}")
     if procedure.closed_on:
         yield f"Cerrado desde el {_day(procedure.closed_on)}."
     texts = {fact.id: fact.text for fact in procedure.facts}
     for section in procedure.sections:
         yield from ("", section.title, "-" * len(section.title))
         for fact in section.facts:
-            yield _wrapped(f"• {fact.text}", "", "  ")
+            yield wrapped(f"• {fact.text}", "", "  ")
             yield from _evidence(fact, texts, places, today)
 
 
 def _evidence(fact: Fact, texts: Mapping[str, str], places: Places, today: date) -> Iterator[str]:
     for condition in fact.conditions:
-        yield _wrapped(f"Se dice siempre con {condition}: {texts[condition]}", "    ", "      ")
+        yield wrapped(f"Se dice siempre con {condition}: {texts[condition]}", "    ", "      ")
     parts = [fact.id, _CERTAINTY[fact.certainty]]
     if fact.territory != STATE:
         parts.append(f"solo en {places.by_code[fact.territory].name} ({fact.territory})")
@@ -148,16 +146,10 @@ def _evidence(fact: Fact, texts: Mapping[str, str], places: Places, today: date)
     yield f"    {' · '.join(parts)}"
     if fact.legal_basis:
         bases = "; ".join(" ".join(filter(None, (basis.norm, basis.provision))) for basis in fact.legal_basis)
-        yield _wrapped(f"Norma: {bases}", "    ", "      ")
+        yield wrapped(f"Norma: {bases}", "    ", "      ")
     for source in fact.sources:
         yield f"    {source.url} (comprobado: {shown_date(str(source.seen_on), 'es')})"
 
 
 def _day(day: date) -> str:
     return shown_date(day.isoformat(), "es")
-
-
-def _wrapped(text: str, first: str = "", rest: str = "") -> str:
-    return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
-    )

@@ -3,29 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
-from clara.adapters.postgres.operations.metrics import PostgresMetrics
-from clara.container import Container
-from clara.retrieval.metrics import summary
+from clara.retrieval.embedding_memory import MemoryStatistics
+from clara.retrieval.metrics import Counters, summary
 
 MEGABYTE = 1_000_000
 MINUTE_MS = 60_000
 
 
-def statistics(services: Container) -> dict[str, Any]:
-    """Give the figures of the embedding memory and of the answers that a cache knew, as JSON.
-
-    Raises EmbeddingMemoryUnavailableError, MetricsUnavailableError.
-    """
-    engine = services.engine
-    retrieval = summary(PostgresMetrics(engine).read())
+def statistics(memory: MemoryStatistics, counters: Counters) -> dict[str, Any]:
+    """Give the figures of the embedding memory and of the answers that a cache knew, as JSON."""
+    retrieval = summary(counters)
     return {
-        "embedding_memory": PostgresEmbeddingMemory(engine).statistics().as_json(),
+        "embedding_memory": memory.as_json(),
         "answers": {name: retrieval[name] for name in ("retrievals", "cache", "rates")},
     }
 
 
-def table(figures: Mapping[str, Any]) -> str:
+def statistics_page(figures: Mapping[str, Any]) -> str:
     """Show `statistics` to a person."""
     memory, answers = figures["embedding_memory"], figures["answers"]
     rows = [

@@ -1,1 +1,0 @@
-"""What a person or a schedule starts: one file a command."""
