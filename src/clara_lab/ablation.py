@@ -20,8 +20,8 @@ from typing import Any
 import click
 
 from clara.answering.snapshot import KnowledgeSnapshot
+from clara.cli.command import running
 from clara.container.corpora import Corpora
-from clara.errors import MENDABLE
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import PROFILE
 from clara.processes.preparation import ensure_corpus, running_services
@@ -175,14 +175,8 @@ def _check(given: Iterable[str], known: Iterable[str], option: str) -> None:
 @click.option("--out", default="build/ablation", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 def main(data: Path, only: tuple[str, ...], wanted: tuple[str, ...], most: int, out: Path) -> None:
     """Compare every variant on every benchmark; write the table and the plot."""
-    try:
+    with running():
         _compare(data, only, wanted, most, out)
-    except MENDABLE as error:
-        raise _CouldNotRunError(str(error)) from error
-
-
-class _CouldNotRunError(click.ClickException):
-    exit_code = 2
 
 
 def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, out: Path) -> None:

@@ -1,9 +1,6 @@
 """A wired engine to test: a database for a whole module, services that share what is slow to read, and the command line."""
 
-import json
 import re
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,23 +11,13 @@ from uuid import uuid4
 import numpy as np
 import psycopg
 from psycopg import sql
+from tests.integration.shell import FORKS, serve
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings, child_environment
-
-# Runs one command a line, each as in a fresh shell, so that starting Python is paid once.
-SHELL = """
-import json, sys
-from click.testing import CliRunner
-from {module} import cli
-for line in sys.stdin:
-    done = CliRunner().invoke(cli, json.loads(line))
-    raised = done.exception if not isinstance(done.exception, SystemExit) else None
-    print(json.dumps([done.exit_code, done.stdout, done.stderr, raised and repr(raised)]), flush=True)
-"""
 
 
 @contextmanager
@@ -101,21 +88,18 @@ class CommandLine:
     """The command line in a process of its own, on one database; `module` holds its `cli`."""
 
     def __init__(self, url: str, module: str = "clara.cli", **environment: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", SHELL.replace("{module}", module)],
-            env=child_environment(RAG_DB_URL=url, CLARA_CHANNEL="local", **environment),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        held = child_environment(RAG_DB_URL=url, CLARA_CHANNEL="local", **environment)
+        self._commands, theirs = FORKS.Pipe()
+        self._process = FORKS.Process(target=serve, args=(theirs, module, held), daemon=True)
+        self._process.start()
+        theirs.close()
 
     def __call__(self, *arguments: object) -> Ran:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(argument) for argument in arguments]) + "\n")
-        self._process.stdin.flush()
-        return Ran(*json.loads(self._process.stdout.readline()))
+        self._commands.send([str(argument) for argument in arguments])
+        return Ran(*self._commands.recv())
 
     def close(self) -> None:
-        self._process.communicate(timeout=20)
+        self._commands.send(None)
+        self._process.join(timeout=20)
+        self._process.close()
+        self._commands.close()

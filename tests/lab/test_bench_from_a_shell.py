@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from moto.server import ThreadedMotoServer
-from tests.integration.wired import CommandLine, Ran
+from tests.integration.wired import CommandLine, Ran, database
 from tests.lab.test_bench_datasets import server as storage
 from tests.lab.test_bench_datasets import store_of
 from tests.lab.test_bench_run import TOWNS, jsonl, models, served
 
+from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara_lab.stand_ins.model_server import ModelStandIn
 
@@ -19,18 +20,19 @@ __all__ = ["models", "storage"]
 Shell = Callable[..., Ran]
 
 
-@pytest.fixture
-def shell(empty_url: str, services_on: Callable[..., Container]) -> Iterator[Shell]:
-    services_on(empty_url).migrate()
-    line = CommandLine(empty_url, "clara_lab.cli")
+@pytest.fixture(scope="module")
+def shell(server: EmbeddedServer, templates: dict[str, str]) -> Iterator[Shell]:
+    """One process on one database for all: a corpus of the bench is known by what is in it."""
+    with database(server, templates["schema"]) as url:
+        line = CommandLine(url, "clara_lab.cli")
 
-    def clara(*arguments: object) -> Ran:
-        ran = line("bench", *arguments)
-        assert ran.raised is None, ran
-        return ran
+        def clara(*arguments: object) -> Ran:
+            ran = line("bench", *arguments)
+            assert ran.raised is None, ran
+            return ran
 
-    yield clara
-    line.close()
+        yield clara
+        line.close()
 
 
 @pytest.fixture
@@ -94,20 +96,18 @@ def test_data_on_storage_and_models_elsewhere(
         "MTEB_DATASET_NAME": "towns",
     }
     values = {**served(models), **minio, "XDG_CACHE_HOME": tmp_path / "cache"}
+    bucket = values.pop("MINIO_BUCKET_NAME")
+    env = variables(tmp_path / "run.env", MINIO_BUCKET_NAME=bucket)
     line = CommandLine(empty_url, "clara_lab.cli", **{name: str(value) for name, value in values.items()})
-    packed = line("bench", "pack", source, f"s3://{store.bucket}/sets/towns")
+    packed = line("bench", "pack", source, f"s3://{store.bucket}/sets/towns", "--env", env)
     assert packed.code == 0, packed
     assert "the-secret-key" not in packed.out + packed.err
-    ran = line("bench", "run", "--out", tmp_path / "out")
+    ran = line("bench", "run", "--env", env, "--out", tmp_path / "out")
     assert (ran.code, "faithfulness" in ran.out) == (0, True), ran
     run = json.loads(next((tmp_path / "out").glob("*.json")).read_text("utf-8"))
     assert (run["data"]["documents"], run["data"]["origin"]["copy"]) == (12, "fetched")
     assert {"chat", "embedding", "models"} == set(run["totals"]["requests"])
-    line.close()
-    line = CommandLine(
-        empty_url, "clara_lab.cli", **{name: str(value) for name, value in {**values, "MINIO_BUCKET_NAME": "none"}.items()}
-    )
-    missing = line("bench", "run", "--out", tmp_path / "out")
+    missing = line("bench", "run", "--env", variables(env, MINIO_BUCKET_NAME="none"), "--out", tmp_path / "out")
     line.close()
     assert (missing.code, "MINIO_BUCKET_NAME" in missing.err) == (2, True), missing
 
@@ -143,3 +143,10 @@ def test_files_that_are_none(shell: Shell, source: Path, tmp_path: Path) -> None
     env = variables(tmp_path / "run.env", BENCH_DATA=source)
     ran = shell("run", "--env", env, "--resume", "never", "--out", tmp_path / "out")
     assert (ran.code, "there are: none" in ran.err) == (2, True), ran
+
+
+def test_an_unknown_peer_is_refused(shell: Shell, source: Path, tmp_path: Path) -> None:
+    """A misspelt name ends with 2 and the names there are, before anything is embedded."""
+    env = variables(tmp_path / "run.env", BENCH_DATA=source, GENERATION_ENABLED="false")
+    done = shell("peers", "--env", env, "--only", "nobody", "--out", tmp_path / "out")
+    assert (done.code, "there is no nobody; choose from" in done.err) == (2, True), done

@@ -95,38 +95,24 @@ Kept = TypeVar("Kept", BenchDocument, BenchQuestion)
 DataRow = BenchDocument | BenchQuestion | Judgement | Provenance | DataFault
 
 
-class DataFaults:
-    """Counts faults without keeping more of them than are told."""
-
-    def __init__(self) -> None:
-        self._places: dict[tuple[str, str], list[str]] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
-
-    def add(self, fault: DataFault) -> None:
-        """Count one."""
-        words = (fault.problem, fault.remedy)
-        self._numbers[words] = self._numbers.get(words, 0) + 1
-        places = self._places.setdefault(words, [])
-        if len(places) < NAMED_PLACES:
-            places.append(fault.place)
-
-    def refuse(self, name: str) -> None:
-        """Raise BenchDataError with all of them, one a line; without any, do nothing."""
-        if self._numbers:
-            lines = [self._line(words) for words in self._numbers]
-            raise BenchDataError(f"data set {name} cannot be used:\n" + "\n".join(f"- {line}" for line in lines))
-
-    def _line(self, words: tuple[str, str]) -> str:
-        problem, remedy = words
-        more = self._numbers[words] - len(self._places[words])
-        return f"{problem}: {', '.join(self._places[words])}{f' and {more} more' if more else ''}; {remedy}"
+def _refuse(name: str, faults: Iterable[DataFault]) -> None:
+    """Raise BenchDataError with all faults, one kind a line; without any, do nothing."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for fault in faults:
+        places.setdefault((fault.problem, fault.remedy), []).append(fault.place)
+    lines = []
+    for (problem, remedy), found in places.items():
+        more = f" and {len(found) - NAMED_PLACES} more" if len(found) > NAMED_PLACES else ""
+        lines.append(f"- {problem}: {', '.join(found[:NAMED_PLACES])}{more}; {remedy}")
+    if lines:
+        raise BenchDataError("\n".join([f"data set {name} cannot be used:", *lines]))
 
 
 class _Assembly:
     """Takes rows in any order; what refers to other rows is checked at the end."""
 
     def __init__(self) -> None:
-        self.faults = DataFaults()
+        self.faults: list[DataFault] = []
         self.documents: dict[str, BenchDocument] = {}
         self.questions: dict[str, BenchQuestion] = {}
         self.gold: dict[str, set[str]] = {}
@@ -139,7 +125,7 @@ class _Assembly:
             case BenchQuestion():
                 self._keep(row, self.questions, "question")
                 if not row.text.strip():
-                    self.faults.add(DataFault(row.id, "questions without text", "leave them out of the source"))
+                    self.faults.append(DataFault(row.id, "questions without text", "leave them out of the source"))
             case Judgement():
                 held = self.gold.setdefault(row.question, set())
                 if row.relevance > 0:
@@ -148,29 +134,29 @@ class _Assembly:
                 origin = {**self.provenance.origin, **row.origin}
                 self.provenance = Provenance(origin, self.provenance.relative_only or row.relative_only)
             case DataFault():
-                self.faults.add(row)
+                self.faults.append(row)
 
     def _keep(self, row: Kept, held: dict[str, Kept], kind: str) -> None:
         if not row.id.strip():
-            self.faults.add(DataFault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
+            self.faults.append(DataFault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
         elif row.id in held:
-            self.faults.add(DataFault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
+            self.faults.append(DataFault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
         else:
             held[row.id] = row
 
     def finished(self) -> tuple[tuple[BenchDocument, ...], tuple[BenchQuestion, ...]]:
         for name, kept in (("documents", self.documents), ("questions", self.questions)):
             if not kept:
-                self.faults.add(DataFault("in all of it", f"no {name}", "is this the right place, and are its files whole?"))
+                self.faults.append(DataFault("in all of it", f"no {name}", "is this the right place, and are its files whole?"))
         for question in self.gold.keys() - self.questions.keys():
-            self.faults.add(DataFault(question, "judgements of absent questions", "add the questions or drop the judgements"))
+            self.faults.append(DataFault(question, "judgements of absent questions", "add them or drop the judgements"))
         return tuple(self.documents.values()), tuple(self._finished(question) for question in self.questions.values())
 
     def _finished(self, question: BenchQuestion) -> BenchQuestion:
         gold = question.gold | self.gold.get(question.id, set())
         for document in sorted(gold - self.documents.keys()):
             place = f"{document} (of question {question.id})"
-            self.faults.add(DataFault(place, "judgements of absent documents", "add the documents or drop the judgements"))
+            self.faults.append(DataFault(place, "judgements of absent documents", "add the documents or drop the judgements"))
         return replace(question, gold=frozenset(gold), answer_type=_answer_type(question))
 
 
@@ -189,7 +175,7 @@ def assemble(name: str, rows: Iterable[DataRow]) -> BenchData:
     for row in rows:
         assembly.take(row)
     documents, questions = assembly.finished()
-    assembly.faults.refuse(name)
+    _refuse(name, assembly.faults)
     counted = {
         "questions_without_answer": sum(not question.answer.strip() for question in questions),
         "questions_without_gold": sum(not question.gold for question in questions),

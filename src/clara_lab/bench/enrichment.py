@@ -1,18 +1,16 @@
 """Situating passages: one sentence each that says where it belongs, indexed with it and never shown."""
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock
 
 from clara.ingestion.links import QUALIFIER
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.retrieval.tokens import TokenCounter, furthest
+from clara_lab.bench.events import EventLog, read_events
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 
 # Of a parent document a model is given at most so much; about 25,000 tokens, which every served model of today reads.
@@ -105,35 +103,16 @@ def by_extract(counter: TokenCounter, max_tokens: int) -> Situate:
     return situate
 
 
-def remembered(situate: Situate, file: Path) -> Situate:
-    """Take the sentences that the file has, and add each new one as a line; a line that was cut short is asked for again."""
-    known = _read(file)
-    lock = Lock()
-    file.parent.mkdir(parents=True, exist_ok=True)
+def remembered(situate: Situate, file: Path, log: EventLog) -> Situate:
+    """Take the sentences that a file has, and add each new one to its log; a line that was cut short is asked for again."""
+    lines = read_events(file).events
+    known: dict[str, str] = {line["key"]: line["sentence"] for line in lines if {"key", "sentence"} <= line.keys()}
 
     def remembering(passage: Passage, parent: str) -> str:
         key = hashlib.sha256("\0".join((*passage.heading, passage.text, parent)).encode("utf-8", "replace")).hexdigest()
         if key not in known:
-            said = situate(passage, parent)
-            with lock:
-                known[key] = said
-                with file.open("a", encoding="utf-8") as lines:
-                    lines.write(f"{json.dumps({'key': key, 'sentence': said})}\n")
+            known[key] = situate(passage, parent)
+            log.write("sentence", key=key, sentence=known[key])
         return known[key]
 
     return remembering
-
-
-def _read(file: Path) -> dict[str, str]:
-    known: dict[str, str] = {}
-    with suppress(FileNotFoundError):
-        content = file.read_bytes()
-        if not content.endswith(b"\n"):  # the process ended in the middle of a line; the next one must not be glued to it
-            whole = content[: content.rfind(b"\n") + 1]
-            file.write_bytes(whole)
-            content = whole
-        for line in content.splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                entry = json.loads(line)
-                known[entry["key"]] = entry["sentence"]
-    return known

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from clara_lab.bench.record import QuestionRecord, finite, question_fields, question_of
 
-Kind = Literal["run_start", "query_result", "embedding_batch", "llm_request", "run_complete"]
+Kind = Literal["run_start", "query_result", "embedding_batch", "llm_request", "run_complete", "sentence"]
 QUERY_RESULT: Final = "query_result"
 
 
@@ -77,7 +77,7 @@ class Events:
 
     def results(self) -> Iterator[QuestionRecord]:
         """Give what came of each question; of a question answered twice, the last."""
-        last = {event["id"]: event for event in self.events if event["event"] == QUERY_RESULT}
+        last = {event["id"]: event for event in self.events if event.get("event") == QUERY_RESULT}
         return map(question_of, last.values())
 
 
@@ -99,4 +99,4 @@ def _event(line: bytes) -> dict[str, Any] | None:
         found = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) and "event" in found else None
+    return found if isinstance(found, dict) else None

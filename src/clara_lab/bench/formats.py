@@ -57,13 +57,8 @@ def read_json_lines(corpus: Path, questions: Path, where: Mapping[str, str] | No
     """
     wanted = where or {}
     yield Provenance({"format": JSON_LINES, **{f"where_{key}": value for key, value in wanted.items()}})
-    for place, line in _lines(corpus):
-        yield line if isinstance(line, DataFault) else _row(place, partial(_document, name=text), line)
-    for place, line in _lines(questions):
-        if isinstance(line, DataFault):
-            yield line
-        elif all(str(line.get(key)) == str(value) for key, value in wanted.items()):
-            yield _row(place, _question, line)
+    yield from _rows(corpus, partial(_document, name=text))
+    yield from _rows(questions, _question, lambda line: all(str(line.get(key)) == str(held) for key, held in wanted.items()))
 
 
 def read_beir(folder: Path, split: str = "test") -> Iterator[DataRow]:
@@ -73,12 +68,8 @@ def read_beir(folder: Path, split: str = "test") -> Iterator[DataRow]:
     asked = {row.question for row in judgements if isinstance(row, Judgement)}
     yield Provenance({"format": BEIR, "split": split})
     yield from judgements
-    for place, line in _lines(folder / "corpus.jsonl"):
-        yield line if isinstance(line, DataFault) else _row(place, _beir_document, line)
-    for place, line in _lines(folder / "queries.jsonl"):
-        row = line if isinstance(line, DataFault) else _row(place, _beir_question, line)
-        if not isinstance(row, BenchQuestion) or row.id in asked:
-            yield row
+    yield from _rows(folder / "corpus.jsonl", _beir_document)
+    yield from _rows(folder / "queries.jsonl", _beir_question, lambda line: line.get("_id") in asked)
 
 
 def read_hotpotqa(file: Path) -> Iterator[DataRow]:
@@ -126,31 +117,30 @@ def _title_id(title: str) -> str:
     return "_".join(title.split())
 
 
-def _lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | DataFault]]:
-    """Give each JSON object with its place, one line at a time; U+2028 and its kind may stand inside a text."""
+def _rows(
+    file: Path, make: Callable[[Mapping[str, Any]], DataRow], kept: Callable[[Mapping[str, Any]], bool] = lambda _line: True
+) -> Iterator[DataRow]:
+    """Make a row of each JSON object that is kept, one line at a time; U+2028 and its kind may stand inside a text."""
     try:
         with file.open(encoding="utf-8-sig", newline="\n") as opened:
             for number, line in enumerate(opened, 1):
                 if line.strip():
-                    place = f"{file.name}:{number}"
-                    yield place, _object(place, line)
+                    yield from _row(f"{file.name}:{number}", line, make, kept)
     except (OSError, UnicodeDecodeError) as error:
-        yield file.name, DataFault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
+        yield DataFault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
 
 
-def _object(place: str, line: str) -> dict[str, Any] | DataFault:
+def _row(
+    place: str, line: str, make: Callable[[Mapping[str, Any]], DataRow], kept: Callable[[Mapping[str, Any]], bool]
+) -> Iterator[DataRow]:
     try:
         found = json.loads(line)
-    except ValueError as error:
-        return _bad(f"{place} ({_told(error)})")
-    return found if isinstance(found, dict) else _bad(f"{place} (not an object)")
-
-
-def _row(place: str, make: Callable[[Mapping[str, Any]], DataRow], line: Mapping[str, Any]) -> DataRow:
-    try:
-        return make(line)
-    except (KeyError, TypeError, AttributeError) as error:
-        return _bad(f"{place} ({_told(error)})")
+        if not isinstance(found, dict):
+            yield _bad(f"{place} (not an object)")
+        elif kept(found):
+            yield make(found)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        yield _bad(f"{place} ({_told(error)})")
 
 
 def _bad(place: str) -> DataFault:

@@ -47,92 +47,73 @@ class RunPlan(BaseModel):
         alias_generator=AliasGenerator(validation_alias=str.upper, serialization_alias=str.upper),
     )
 
-    embedding_model_name: Annotated[Name, Field(description="Model that embeds; `local` is the bundled one.")] = LOCAL
-    embedding_base_url: Annotated[
-        Address, Field(description="Where it is served, ending in /v1; empty for the bundled one.")
-    ] = ""
-    embedding_model_type: Annotated[
-        Literal["asymmetric", "symmetric"], Field(description="Whether questions and passages are told apart (`input_type`).")
-    ] = "asymmetric"
-    embedding_batch_size: Annotated[
-        int, Field(ge=1, le=2048, description="Texts in one request, and in one step of a load.")
-    ] = 5
-
-    llm_base_url: Annotated[Address, Field(description="Where the writing model is served, ending in /v1.")] = ""
-    llm_model_name: Annotated[
-        Name, Field(description="Model that writes, enriches and judges; `extractive` needs no service.")
-    ] = EXTRACTIVE
-    nim_api_key: Annotated[SecretStr, Field(description="Bearer token of the served models; from the environment.")] = (
-        SecretStr("")
+    embedding_model_name: Name = Field(LOCAL, description="Model that embeds; `local` is the bundled one.")
+    embedding_base_url: Address = Field("", description="Where it is served, ending in /v1; empty for the bundled one.")
+    embedding_model_type: Literal["asymmetric", "symmetric"] = Field(
+        "asymmetric", description="Whether questions and passages are told apart (`input_type`)."
     )
-    gemini_api_key: Annotated[SecretStr, Field(description="Key of Gemini; from the environment.")] = SecretStr("")
-    gemini_base_url: Annotated[Address, Field(description="Another address than Google's, for a gateway or a stand-in.")] = ""
-    nim_max_concurrent_requests: Annotated[int, Field(ge=1, le=512, description="Requests under way at the same time.")] = 32
-    nim_request_timeout: Annotated[float, Field(gt=0, le=3600, description="Seconds for one request.")] = 120.0
-    nim_max_retries: Annotated[int, Field(ge=0, le=20, description="Tries after the first one.")] = 3
+    embedding_batch_size: int = Field(5, ge=1, le=2048, description="Texts in one request, and in one step of a load.")
 
-    retrieval_strategy: Annotated[
-        Name, Field(description="SIMPLE_VECTOR, CONTEXTUAL_HYBRID, or PROFILE:<name of data/profiles.json>.")
-    ] = SIMPLE_VECTOR
-    retrieval_order: Annotated[
-        Literal["hybrid", "similarity", "mmr", "boosted", "rrf"],
-        Field(description="What orders the candidates: the fused score, or another of the engine's strategies."),
-    ] = "hybrid"
-    retrieval_policy: Annotated[
-        Literal["none", "self", "corrective", "adaptive"], Field(description="What is put around the search.")
-    ] = "none"
-    retrieval_k: Annotated[int, Field(ge=1, le=100, description="Documents that the retrieval measures are of.")] = 20
-    retrieval_pre_fusion_k: Annotated[
-        int, Field(ge=1, le=1000, description="Candidates of each leg before fusion; at most 100 of them go to the reranker.")
-    ] = 150
-    retrieval_rrf_k: Annotated[int, Field(ge=1, le=10_000, description="Constant of reciprocal rank fusion.")] = 60
-    retrieval_bm25_weight: Annotated[Share, Field(description="Weight of the words in the fusion.")] = 0.5
-    retrieval_vector_weight: Annotated[Share, Field(description="Weight of the vectors in the fusion.")] = 0.5
-    retrieval_bm25_language: Annotated[
-        str, Field(pattern=r"^[a-z]{2,4}$", description="Language whose word forms are joined.")
-    ] = "en"
-    retrieval_exact: Annotated[
-        bool, Field(description="Compare every vector, so that two runs give the same ids; `false` asks the HNSW index.")
-    ] = True
-    retrieval_context_max_tokens: Annotated[
-        int, Field(ge=1, le=2000, description="Tokens of the sentence that situates a passage.")
-    ] = 150
-    retrieval_context_batch_size: Annotated[int, Field(ge=1, le=512, description="Passages enriched at the same time.")] = 10
-
-    reranker_enabled: Annotated[bool, Field(description="Whether a reranker orders the candidates.")] = False
-    reranker_base_url: Annotated[Address, Field(description="Where it is served, ending in /v1.")] = ""
-    reranker_model_name: Annotated[str, Field(max_length=200, description="Model that reranks.")] = ""
-    reranker_top_n: Annotated[int, Field(ge=1, le=100, description="Documents that generation is given after reranking.")] = 5
-
-    mteb_dataset_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Name of the data set.")] = (
-        "hotpotqa"
+    llm_base_url: Address = Field("", description="Where the writing model is served, ending in /v1.")
+    llm_model_name: Name = Field(
+        EXTRACTIVE, description="Model that writes, enriches and judges; `extractive` needs no service."
     )
-    bench_data: Annotated[
-        str, Field(max_length=1000, description="Folder or file of the data; empty: the S3 storage below.")
-    ] = ""
-    bench_data_where: Annotated[str, Field(max_length=200, description="Only questions with this field, as `split=open`.")] = ""
-    eval_max_queries: Annotated[Many, Field(description="Questions at most; 0 all.")] = ALL
-    eval_max_corpus: Annotated[Many, Field(description="Documents at most; 0 all.")] = ALL
-    corpus_shuffle_seed: Annotated[int, Field(ge=-1, description="Shuffles before cutting; -1 keeps the order.")] = 42
-    dev_mode: Annotated[bool, Field(description="A small run: all right documents of some questions, and distractors.")] = False
-    dev_queries: Annotated[int, Field(ge=1, description="Questions of a small run.")] = 200
-    dev_corpus_size: Annotated[int, Field(ge=1, description="Documents of a small run.")] = 4000
+    nim_api_key: SecretStr = Field(SecretStr(""), description="Bearer token of the served models; from the environment.")
+    gemini_api_key: SecretStr = Field(SecretStr(""), description="Key of Gemini; from the environment.")
+    gemini_base_url: Address = Field("", description="Another address than Google's, for a gateway or a stand-in.")
+    nim_max_concurrent_requests: int = Field(32, ge=1, le=512, description="Requests under way at the same time.")
+    nim_request_timeout: float = Field(120.0, gt=0, le=3600, description="Seconds for one request.")
+    nim_max_retries: int = Field(3, ge=0, le=20, description="Tries after the first one.")
 
-    generation_enabled: Annotated[bool, Field(description="Whether answers are written and measured.")] = True
-    generation_max_context_chars: Annotated[
-        Many, Field(description="Characters given to the writer; 0: as many as the model says that it reads.")
-    ] = ALL
-    judge_enabled: Annotated[bool, Field(description="Whether a served model judges faithfulness and use of the context.")] = (
-        True
+    retrieval_strategy: Name = Field(
+        SIMPLE_VECTOR, description="SIMPLE_VECTOR, CONTEXTUAL_HYBRID, or PROFILE:<name of data/profiles.json>."
     )
+    retrieval_order: Literal["hybrid", "similarity", "mmr", "boosted", "rrf"] = Field(
+        "hybrid", description="What orders the candidates: the fused score, or another of the engine's strategies."
+    )
+    retrieval_policy: Literal["none", "self", "corrective", "adaptive"] = Field(
+        "none", description="What is put around the search."
+    )
+    retrieval_k: int = Field(20, ge=1, le=100, description="Documents that the retrieval measures are of.")
+    retrieval_pre_fusion_k: int = Field(
+        150, ge=1, le=1000, description="Candidates of each leg before fusion; at most 100 of them go to the reranker."
+    )
+    retrieval_rrf_k: int = Field(60, ge=1, le=10_000, description="Constant of reciprocal rank fusion.")
+    retrieval_bm25_weight: Share = Field(0.5, description="Weight of the words in the fusion.")
+    retrieval_vector_weight: Share = Field(0.5, description="Weight of the vectors in the fusion.")
+    retrieval_bm25_language: str = Field("en", pattern=r"^[a-z]{2,4}$", description="Language whose word forms are joined.")
+    retrieval_exact: bool = Field(
+        True, description="Compare every vector, so that two runs give the same ids; `false` asks the HNSW index."
+    )
+    retrieval_context_max_tokens: int = Field(150, ge=1, le=2000, description="Tokens of the sentence that situates a passage.")
+    retrieval_context_batch_size: int = Field(10, ge=1, le=512, description="Passages enriched at the same time.")
 
-    minio_endpoint: Annotated[Address, Field(description="Address of the S3-compatible storage.")] = ""
-    minio_access_key: Annotated[SecretStr, Field(description="Its access key; from the environment.")] = SecretStr("")
-    minio_secret_key: Annotated[SecretStr, Field(description="Its secret key; from the environment.")] = SecretStr("")
-    minio_bucket_name: Annotated[str, Field(max_length=63, description="Bucket of the data sets.")] = ""
-    s3_datasets_prefix: Annotated[str, Field(max_length=500, description="Folder of the data sets in it.")] = (
-        "datasets/evaluation"
+    reranker_enabled: bool = Field(False, description="Whether a reranker orders the candidates.")
+    reranker_base_url: Address = Field("", description="Where it is served, ending in /v1.")
+    reranker_model_name: str = Field("", max_length=200, description="Model that reranks.")
+    reranker_top_n: int = Field(5, ge=1, le=100, description="Documents that generation is given after reranking.")
+
+    mteb_dataset_name: str = Field("hotpotqa", pattern=r"^[A-Za-z0-9._-]{1,100}$", description="Name of the data set.")
+    bench_data: str = Field("", max_length=1000, description="Folder or file of the data; empty: the S3 storage below.")
+    bench_data_where: str = Field("", max_length=200, description="Only questions with this field, as `split=open`.")
+    eval_max_queries: Many = Field(ALL, description="Questions at most; 0 all.")
+    eval_max_corpus: Many = Field(ALL, description="Documents at most; 0 all.")
+    corpus_shuffle_seed: int = Field(42, ge=-1, description="Shuffles before cutting; -1 keeps the order.")
+    dev_mode: bool = Field(False, description="A small run: all right documents of some questions, and distractors.")
+    dev_queries: int = Field(200, ge=1, description="Questions of a small run.")
+    dev_corpus_size: int = Field(4000, ge=1, description="Documents of a small run.")
+
+    generation_enabled: bool = Field(True, description="Whether answers are written and measured.")
+    generation_max_context_chars: Many = Field(
+        ALL, description="Characters given to the writer; 0: as many as the model says that it reads."
     )
+    judge_enabled: bool = Field(True, description="Whether a served model judges faithfulness and use of the context.")
+
+    minio_endpoint: Address = Field("", description="Address of the S3-compatible storage.")
+    minio_access_key: SecretStr = Field(SecretStr(""), description="Its access key; from the environment.")
+    minio_secret_key: SecretStr = Field(SecretStr(""), description="Its secret key; from the environment.")
+    minio_bucket_name: str = Field("", max_length=63, description="Bucket of the data sets.")
+    s3_datasets_prefix: str = Field("datasets/evaluation", max_length=500, description="Folder of the data sets in it.")
 
     @field_validator("retrieval_strategy")
     @classmethod
@@ -176,32 +157,30 @@ def planned(values: Mapping[str, Any], *, whole: bool = True) -> RunPlan:
 
     Not `whole`, they are for a part of a run: what is missing or contradictory is not looked for.
     """
-    faults: list[str] = []
-    plan = RunPlan()
+    given = {name.upper(): value for name, value in values.items()}
+    faults: dict[str, str] = {}
     try:
-        plan = RunPlan.model_validate({name.upper(): value for name, value in values.items()})
+        plan = RunPlan.model_validate(given)
     except ValidationError as error:
-        faults += [_told(str(fault["loc"][0]), fault) for fault in error.errors(include_url=False, include_input=False)]
-        wrong = {str(fault["loc"][0]) for fault in error.errors(include_url=False, include_input=False)}
-        rest = {name: value for name, value in values.items() if name.upper() not in wrong}
-        plan = RunPlan.model_validate({name.upper(): value for name, value in rest.items()})
-        faults += [fault for fault in contradictions(plan) if whole and not any(name in fault for name in wrong)]
-    else:
-        faults += contradictions(plan) if whole else ()
-    if faults:
-        raise PlanError("\n".join(faults))
+        for fault in error.errors(include_url=False, include_input=False):
+            name = str(fault["loc"][0])
+            faults[f"{name} {fault['msg']}"] = _told(name, fault)
+            given.pop(name, None)
+        plan = RunPlan.model_validate(given)
+    wrong = {key.partition(" ")[0] for key in faults}
+    told = [*faults.values()]
+    if whole:
+        told += [fault for fault in contradictions(plan) if not any(name in fault for name in wrong)]
+    if told:
+        raise PlanError("\n".join(told))
     return plan
 
 
 def _told(name: str, fault: Any) -> str:  # noqa: ANN401  pydantic's error is a TypedDict with optional keys
     if fault["type"] == "extra_forbidden":
-        near = _nearest(name)
-        return f"{name}: there is no such variable" + (f"; do you mean {near}?" if near else "; remove it")
+        near = get_close_matches(name, VARIABLES, 1, 0.6)
+        return f"{name}: there is no such variable; {f'do you mean {near[0]}?' if near else 'remove it'}"
     return f"{name}: {str(fault['msg']).removeprefix('Value error, ')}"
-
-
-def _nearest(name: str) -> str:
-    return next(iter(get_close_matches(name, VARIABLES, 1, 0.6)), "")
 
 
 def contradictions(plan: RunPlan) -> Iterator[str]:
@@ -211,7 +190,7 @@ def contradictions(plan: RunPlan) -> Iterator[str]:
     yield from _of_model(plan, "LLM", plan.llm_model_name, plan.llm_base_url, EXTRACTIVE)
     if plan.reranker_enabled:
         yield from _missing(plan, ("reranker_base_url", "reranker_model_name"), "RERANKER_ENABLED to false")
-    together = {
+    together: Mapping[str, object] = {
         "DEV_MODE: contradicts EVAL_MAX_QUERIES and EVAL_MAX_CORPUS; set these to 0, or DEV_MODE to false": plan.dev_mode
         and (plan.eval_max_queries or plan.eval_max_corpus),
         "RETRIEVAL_BM25_WEIGHT: with RETRIEVAL_VECTOR_WEIGHT 0 as well nothing is searched; raise one": not (

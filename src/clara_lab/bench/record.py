@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from typing import Any, Final
 
@@ -65,6 +65,8 @@ class RunRecord:
 
 
 FORMAT: Final = 1
+# What a question's fields are called beside those of its record.
+_NAMES: Final = {"text": "question", "answer": "expected"}
 
 
 class RunUnreadableError(Invalid):
@@ -90,7 +92,7 @@ def read_run(text: str) -> RunRecord:
         found = json.loads(text)
         if found["format"] != FORMAT:
             raise RunUnreadableError(f"written in format {found['format']}, this release reads {FORMAT}; run the bench again")
-        questions = tuple(question_of(fields) for fields in found["questions"])
+        questions = tuple(map(question_of, found["questions"]))
         return RunRecord(found["run_id"], found["started"], found["plan"], found["data"], questions, found["totals"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunUnreadableError(
@@ -100,48 +102,22 @@ def read_run(text: str) -> RunRecord:
 
 def question_fields(record: QuestionRecord) -> dict[str, Any]:
     """Give one question of a run as JSON has it: for the run's file, and as `query_result` in the event log."""
-    question = record.question
-    return {
-        "id": question.id,
-        "question": question.text,
-        "expected": question.answer,
-        "answer_type": question.answer_type,
-        "question_type": question.question_type,
-        "level": question.level,
-        "gold": sorted(question.gold),
-        "retrieved": list(record.retrieved),
-        "pre_rerank_candidate_ids": list(record.pre_rerank_candidate_ids),
-        "context": list(record.context),
-        "reranked": record.reranked,
-        "answer": record.answer,
-        "measures": {name: _measured(one) for name, one in record.measures.items()},
-        "milliseconds": dict(record.milliseconds),
-        "failures": list(record.failures),
-    }
+    held = asdict(record)
+    asked = {**held.pop("question"), "gold": sorted(record.question.gold)}
+    scores = {name: _measured(one) for name, one in record.measures.items()}
+    return {**{_NAMES.get(name, name): value for name, value in asked.items()}, **held, "measures": scores}
 
 
-def question_of(fields: Mapping[str, Any]) -> QuestionRecord:
+def question_of(found: Mapping[str, Any]) -> QuestionRecord:
     """Read what `question_fields` gave; other fields may stand beside. Raises KeyError and TypeError for anything else."""
-    question = BenchQuestion(
-        fields["id"],
-        fields["question"],
-        fields["expected"],
-        fields["answer_type"],
-        fields["question_type"],
-        fields["level"],
-        frozenset(fields["gold"]),
+    asked = {field.name: found[_NAMES.get(field.name, field.name)] for field in fields(BenchQuestion)}
+    question = BenchQuestion(**{**asked, "gold": frozenset(asked["gold"])})
+    scores = {name: Score(one["value"], one.get("error", "")) for name, one in found["measures"].items()}
+    retrieved, candidates, context, failures = (
+        tuple(found[name]) for name in ("retrieved", "pre_rerank_candidate_ids", "context", "failures")
     )
-    return QuestionRecord(
-        question,
-        tuple(fields["retrieved"]),
-        tuple(fields["pre_rerank_candidate_ids"]),
-        tuple(fields["context"]),
-        fields["reranked"],
-        fields["answer"],
-        {name: Score(one["value"], one.get("error", "")) for name, one in fields["measures"].items()},
-        fields["milliseconds"],
-        tuple(fields["failures"]),
-    )
+    reranked, answer, milliseconds = found["reranked"], found["answer"], found["milliseconds"]
+    return QuestionRecord(question, retrieved, candidates, context, reranked, answer, scores, milliseconds, failures)
 
 
 def _measured(one: Score) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from clara_lab.bench.ranking import measures_of, reranked_depth
 from clara_lab.bench.record import QuestionRecord, Score
 from clara_lab.bench.significance import Estimate, estimates
@@ -93,9 +95,9 @@ def times(questions: Sequence[QuestionRecord]) -> dict[str, Times]:
     return found
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
-    """Give the value below or at which that share of ordered values lies (nearest rank)."""
-    return ordered[max(0, min(len(ordered) - 1, -int(-share * len(ordered) // 1) - 1))]
+def percentile(values: Sequence[float], share: float) -> float:
+    """Give the value below or at which that share of the values lies (nearest rank)."""
+    return float(np.quantile(values, share, method="inverted_cdf"))
 
 
 def failures(questions: Sequence[QuestionRecord]) -> Counter[str]:

@@ -13,6 +13,11 @@ from typing import Any
 import click
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from clara.container.corpora import Corpora
 from clara.knowledge.keyword_tier import KEYWORD, keyword
@@ -69,40 +74,29 @@ def measure(corpora: Corpora, knowledge: Knowledge, tier: str, questions: Sequen
     return np.array(judge.rows), np.array([question.in_scope for question in questions], dtype=float)
 
 
-def fit(rows: Matrix, labels: Matrix) -> Matrix:
-    """Fit a ridge-regularised logistic model by Newton's method; give intercept and weights of the raw features."""
-    mean, spread = rows.mean(0), rows.std(0) + 1e-9
-    design = np.c_[np.ones(len(rows)), (rows - mean) / spread]
-    penalty = RIDGE * np.diag([0.0] + [1.0] * rows.shape[1])
-    weights = np.zeros(design.shape[1])
-    for _ in range(30):
-        chance = 1 / (1 + np.exp(-design @ weights))
-        slope = design.T @ (chance - labels) + penalty @ weights
-        weights -= np.linalg.solve((design * (chance * (1 - chance))[:, None]).T @ design + penalty, slope)
-    raw = weights[1:] / spread
-    return np.concatenate([[weights[0] - raw @ mean], raw])
+def model() -> Pipeline:
+    """Give a ridge-regularised logistic model of standardised features, not yet fitted."""
+    return make_pipeline(StandardScaler(), LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-9))
 
 
 def calibrated(rows: Matrix, labels: Matrix, names: Sequence[str]) -> dict[str, Any]:
     """Fit one tier; give weights, threshold and what unseen questions would have met."""
-    unseen = np.zeros(len(rows))
-    for fold in range(FOLDS):
-        held = np.arange(len(rows)) % FOLDS == fold
-        model = fit(rows[~held], labels[~held])
-        unseen[held] = 1 / (1 + np.exp(-(model[0] + rows[held] @ model[1:])))
+    folds = PredefinedSplit(np.arange(len(rows)) % FOLDS)
+    unseen = cross_val_predict(model(), rows, labels, cv=folds, method="predict_proba")[:, 1]
     inside, outside = unseen[labels == 1], unseen[labels == 0]
     threshold = _best_threshold(inside, outside)
-    final = fit(rows, labels)
+    scaler, logistic = model().fit(rows, labels)
+    weights = logistic.coef_[0] / scaler.scale_
     return {
         "cross_validated": {
-            "auroc": round(float((inside[:, None] > outside).mean() + 0.5 * (inside[:, None] == outside).mean()), 4),
+            "auroc": round(float(roc_auc_score(labels, unseen)), 4),
             "in_scope_answered": round(float((inside >= threshold).mean()), 4),
             "out_of_scope_refused": round(float((outside < threshold).mean()), 4),
             "questions": len(rows),
         },
         "risk_coverage": _risk_coverage(unseen, labels),
-        "weights": {name: round(float(weight), 4) for name, weight in zip(names, final[1:], strict=True)},
-        "intercept": round(float(final[0]), 4),
+        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
+        "intercept": round(float(logistic.intercept_[0] - weights @ scaler.mean_), 4),
         "threshold": round(threshold, 4),
     }
 

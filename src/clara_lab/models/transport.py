@@ -1,6 +1,7 @@
 """Asking a served model: so many requests at a time, each under a deadline, tried again while that may help, and counted."""
 
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import BoundedSemaphore, Lock
@@ -8,6 +9,7 @@ from time import perf_counter, sleep
 from typing import Any, Final, TypeVar
 
 import httpx
+import numpy as np
 
 from clara.adapters.http.deadline import bounded_client, reason_of
 from clara.adapters.models.batches import Patience
@@ -49,64 +51,6 @@ class Usage:
     p50_seconds: float = 0.0
     p95_seconds: float = 0.0
     max_seconds: float = 0.0
-
-
-@dataclass(slots=True)
-class _Tally:
-    requests: int = 0
-    failures: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    # Eight bytes an exchange: a million of them take 8 MB.
-    seconds: "array[float]" = field(default_factory=lambda: array("d"))
-
-
-class UsageRecorder:
-    """Adds up requests by kind, between threads; `on_request` is told each of them, outside the lock."""
-
-    def __init__(self, on_request: Callable[[RequestEvent], None] = lambda _event: None) -> None:
-        self._on_request = on_request
-        self._lock = Lock()
-        self._tallies: dict[str, _Tally] = {}
-
-    def exchanged(self, kind: str, seconds: float) -> None:
-        """Count the seconds of one exchange that was answered."""
-        with self._lock:
-            self._tallies.setdefault(kind, _Tally()).seconds.append(seconds)
-
-    def requested(self, event: RequestEvent) -> None:
-        """Count a request that is over, however it ended."""
-        with self._lock:
-            tally = self._tallies.setdefault(event.kind, _Tally())
-            tally.requests += 1
-            tally.failures += bool(event.failure)
-            tally.retries += event.retries
-            tally.prompt_tokens += event.prompt_tokens
-            tally.completion_tokens += event.completion_tokens
-        self._on_request(event)
-
-    def snapshot(self) -> dict[str, Usage]:
-        """Give what has been counted until now, by kind; later requests do not change it."""
-        with self._lock:
-            return {kind: _usage(tally) for kind, tally in self._tallies.items()}
-
-
-def _usage(tally: _Tally) -> Usage:
-    seconds = sorted(tally.seconds)
-    return Usage(
-        tally.requests,
-        tally.failures,
-        tally.retries,
-        tally.prompt_tokens,
-        tally.completion_tokens,
-        *(_at(seconds, share) for share in (0.5, 0.95, 1.0)),
-    )
-
-
-def _at(ordered: list[float], share: float) -> float:
-    """Give the value that so large a share of the values does not exceed (nearest rank)."""
-    return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +102,11 @@ class ServedTransport:
         self._http = bounded_client(MAX_ANSWER_BYTES, connections=limits.concurrent)
         self._places = BoundedSemaphore(limits.concurrent)
         self._guard = Patience(tries=limits.retries + 1, wait=wait)
-        self._recorder = UsageRecorder(on_request)
+        self._on_request = on_request
+        self._lock = Lock()
+        self._totals: dict[str, Counter[str]] = defaultdict(Counter)
+        # Eight bytes an exchange that was answered: a million of them take 8 MB.
+        self._seconds: dict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def ask(
         self, endpoint: ServedEndpoint, request: ServedRequest, read: Callable[[bytes], Answered[Value]]
@@ -177,15 +125,22 @@ class ServedTransport:
         try:
             answered = self._guard(once, self.limits.timeout_seconds)
         except ProviderUnavailableError as error:
-            self._recorder.requested(replace(event(), failure=str(error)))
+            self._count(replace(event(), failure=str(error)))
             raise
         read_tokens, written = answered.prompt_tokens, answered.completion_tokens
-        self._recorder.requested(replace(event(), prompt_tokens=read_tokens, completion_tokens=written))
+        self._count(replace(event(), prompt_tokens=read_tokens, completion_tokens=written))
         return answered
 
     def usage(self) -> dict[str, Usage]:
-        """Give what all requests have cost until now, by their kind."""
-        return self._recorder.snapshot()
+        """Give what all requests have cost until now, by their kind; later ones do not change it."""
+        with self._lock:
+            return {kind: Usage(**self._totals[kind], **_spread(self._seconds[kind])) for kind in self._totals}
+
+    def _count(self, event: RequestEvent) -> None:
+        told = {name: getattr(event, name) for name in ("retries", "prompt_tokens", "completion_tokens")}
+        with self._lock:
+            self._totals[event.kind].update(requests=1, failures=bool(event.failure), **told)
+        self._on_request(event)
 
     def close(self) -> None:
         """Close the connections."""
@@ -206,5 +161,13 @@ class ServedTransport:
                 raise ProviderUnavailableError(f"{reason_of(error)}; check {endpoint.settings}_BASE_URL") from error
             if response.status_code != httpx.codes.OK:
                 raise refusal_of(response, request.document or {}, endpoint.settings)
-            self._recorder.exchanged(request.kind, perf_counter() - began)
+            with self._lock:
+                self._seconds[request.kind].append(perf_counter() - began)
         return response.content
+
+
+def _spread(seconds: "array[float]") -> dict[str, Any]:
+    """Give the values that half, 95 % and all of the values do not exceed (nearest rank)."""
+    names = ("p50_seconds", "p95_seconds", "max_seconds")
+    found = np.quantile(seconds, (0.5, 0.95, 1.0), method="inverted_cdf").tolist() if seconds else (0.0,) * len(names)
+    return dict(zip(names, found, strict=True))

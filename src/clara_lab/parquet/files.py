@@ -146,14 +146,10 @@ _MAKERS: Final[Mapping[str, Callable[[Mapping[str, Any]], DataRow]]] = {
 }
 
 
-TEXT: Final = pa.string()
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    CORPUS: pa.schema([("doc_id", TEXT), ("title", TEXT), ("text", TEXT), ("parent_id", TEXT)]),
-    QUERIES: pa.schema(
-        [(name, TEXT) for name in ("query_id", "text", "answer", "answer_type", "question_type", "level")]
-    ),
-    QRELS: pa.schema([("query_id", TEXT), ("doc_id", TEXT), ("relevance", pa.int32())]),
-}  # fmt: skip
+    name: pa.schema([(column, pa.int32() if column == "relevance" else pa.string()) for column in columns])
+    for name, columns in COLUMNS.items()
+}
 
 
 def write(data: BenchData, place: DatasetLocation, *, overwrite: bool = False) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -201,8 +201,8 @@ def _is_whole(file: Path, version: ObjectVersion) -> bool:
     return file.is_file() and file.stat().st_size == version.size
 
 
-def _download(place: DatasetLocation, opened: Any, target: Path, version: ObjectVersion) -> None:  # noqa: ANN401  pyarrow's files have no types
-    def copy(piece: Path) -> None:
+def _download(place: DatasetLocation, opened: Any, target: Path, version: ObjectVersion) -> None:  # noqa: ANN401  no types
+    with _appearing(target) as piece:
         with piece.open("wb") as written:
             while part := opened.read(PIECE_BYTES):
                 written.write(part)
@@ -210,29 +210,21 @@ def _download(place: DatasetLocation, opened: Any, target: Path, version: Object
         if piece.stat().st_size != version.size:
             raise BenchDataError(f"{place}: {piece.stat().st_size} bytes of {version.size} came; try again")
 
-    _replace(target, copy)
 
-
-def _replace(target: Path, write: Callable[[Path], None]) -> None:
+@contextmanager
+def _appearing(target: Path) -> Iterator[Path]:
     """Let a file appear when it is complete, and not before."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".part-")
-    os.close(descriptor)
-    piece = Path(name)
-    try:
-        write(piece)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
+        piece = Path(folder) / target.name
+        yield piece
         piece.replace(target)
-    finally:
-        piece.unlink(missing_ok=True)
 
 
 def _remember(folder: Path, versions: dict[str, ObjectVersion]) -> None:
     """Say which copies belong together, then drop older ones. Another process may read these still: POSIX lets it finish."""
-
-    def state(piece: Path) -> None:
+    with _appearing(folder / "current.json") as piece:
         piece.write_text(json.dumps({name: asdict(version) for name, version in versions.items()}), "utf-8")
-
-    _replace(folder / "current.json", state)
     kept = {version.name_of(name) for name, version in versions.items()}
     for file in folder.glob("*.parquet"):
         if file.name not in kept:

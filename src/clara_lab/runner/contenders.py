@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,11 +13,10 @@ import clara
 import clara_lab
 from clara.errors import NotFound
 from clara.settings import environment_of
-from clara_lab.bench.peers import HYBRID, VECTOR, PeerOutcome, PeerSetting, Timed
+from clara_lab.bench.peers import PeerOutcome, PeerSetting, Timed
 from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
 from clara_lab.runner.peer import JOB, RESULT
 
-_PEERS: Final = "clara_lab.peers"
 _OWN: Final = "clara_lab.runner.own:OwnPeer"
 # Variables of a run that shape a strategy; none is a secret.
 _SHAPING: Final = (
@@ -64,54 +64,12 @@ class Contender:
         return f"python3 -m venv {folder} && {folder}/bin/pip install {quoted}"
 
 
-def _framework(name: str, module: str, requirement: str, ways: Mapping[str, str]) -> Sequence[Contender]:
-    package = requirement.partition(">")[0]
-    return [
-        Contender(
-            name if way == VECTOR else f"{name}-{way}",
-            about,
-            f"{_PEERS}.{module}",
-            way,
-            package,
-            ("numpy>=2", "packaging>=24", requirement),
-            name,
-        )
-        for way, about in ways.items()
-    ]
+def _read_peers() -> tuple[Contender, ...]:
+    rows = tomllib.loads((Path(clara_lab.__file__).parent / "peers" / "peers.toml").read_text("utf-8"))["peer"]
+    return tuple(Contender(**{**row, "requirements": tuple(row["requirements"])}) for row in rows)
 
 
-# The versions that were measured are the lowest that are promised to work.
-PEERS: Final = (
-    Contender(
-        "plain",
-        "psycopg and pgvector by hand: HNSW, one statement",
-        f"{_PEERS}.plain:PlainPeer",
-        VECTOR,
-        "pgvector",
-        ("psycopg[binary]", "pgvector", "numpy"),
-    ),
-    *_framework(
-        "langchain",
-        "langchain:LangChainPeer",
-        "langchain-postgres>=0.0.19",
-        {VECTOR: "PGVectorStore, HNSW", HYBRID: "PGVectorStore, HNSW and tsvector, reciprocal ranks"},
-    ),
-    *_framework(
-        "haystack",
-        "haystack:HaystackPeer",
-        "pgvector-haystack>=8.1",
-        {
-            VECTOR: "PgvectorEmbeddingRetriever, HNSW",
-            HYBRID: "with PgvectorKeywordRetriever, DocumentJoiner by reciprocal ranks",
-        },
-    ),
-    *_framework(
-        "llama-index",
-        "llama_index:LlamaIndexPeer",
-        "llama-index-vector-stores-postgres>=0.9",
-        {VECTOR: "PGVectorStore, HNSW", HYBRID: "default and sparse retriever, QueryFusionRetriever by relative score"},
-    ),
-)
+PEERS: Final = _read_peers()
 
 
 def contenders(plan: RunPlan) -> tuple[Contender, ...]:

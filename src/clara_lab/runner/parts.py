@@ -54,7 +54,7 @@ def parts_of(corpora: Corpora, plan: RunPlan, log: EventLog, folder: Path) -> It
             writer = ModelWriter(chat) if chat else SpanWriter()
         yield Parts(
             builder.embedder(),
-            _situating(corpora, plan, chat, folder) if plan.enriches else None,
+            _situating(corpora, plan, chat, folder, closing) if plan.enriches else None,
             builder.reranker() if plan.reranker_enabled else None,
             writer,
             AnswerJudge(chat) if chat and plan.judge_enabled and plan.generation_enabled else None,
@@ -117,13 +117,15 @@ class _Builder:
         return transport
 
 
-def _situating(corpora: Corpora, plan: RunPlan, chat: ChatModel | None, folder: Path) -> Situating:
+def _situating(corpora: Corpora, plan: RunPlan, chat: ChatModel | None, folder: Path, closing: ExitStack) -> Situating:
     tokens = plan.retrieval_context_max_tokens
     if chat is None:
         return Situating(f"extractive-{tokens}", by_extract(corpora.token_counter, tokens), 1)
     name = f"{chat.name}-{tokens}"
     file = folder / f"sentences-{''.join(letter if letter.isalnum() else '-' for letter in name)}.jsonl"
-    return Situating(name, remembered(by_model(chat, tokens), file), plan.retrieval_context_batch_size)
+    log = EventLog(file)
+    closing.callback(log.close)
+    return Situating(name, remembered(by_model(chat, tokens), file, log), plan.retrieval_context_batch_size)
 
 
 def _characters(plan: RunPlan, chat: ChatModel | None) -> int | None:

@@ -116,10 +116,6 @@ def _version(distribution: str) -> str:
     return version(distribution) if distribution else ""
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
-
-
 @dataclass(frozen=True, slots=True)
 class Installed:
     """Packages and the bytes of their files. What is installed as an editable checkout counts without its own code."""
@@ -156,3 +152,7 @@ def _sizes(one: Distribution) -> Iterator[int]:
         stat = getattr(path, "stat", None)
         if stat is not None and path.is_file():  # type: ignore[attr-defined]  # a path as pathlib has it, outside of archives
             yield stat().st_size
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -167,7 +167,7 @@ def _begun(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
 def _taken_up(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
     file = output.folder / f"{output.resume}{EVENTS}"
     events = _events(file)
-    start = next((event for event in events.events if event["event"] == "run_start"), None)
+    start = next((event for event in events.events if event.get("event") == "run_start"), None)
     if start is None:
         raise ResumeError(f"{file}: has no beginning; start the run anew without --resume")
     different = sorted(name for name, value in plan.shown().items() if start["plan"].get(name) != value)

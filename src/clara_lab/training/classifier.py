@@ -4,14 +4,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
+from clara.container import Container
+from clara.retrieval.classifier import write_classifier
 from clara.retrieval.intent import EMBEDDING_WEIGHT
-from clara_lab.training.intents import Floats, fit, rarity_of, rows_of
+from clara.settings import load_settings
+from clara_lab.training.intents import Floats, embedded, fit, rarity_of, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +80,17 @@ def train(
         "trained_at": datetime.now(UTC).date().isoformat(),
     }
     return arrays, about
+
+
+def train_embedded(examples: Sequence[tuple[str, str]], *penalties: float) -> tuple[Features, dict[str, Any], dict[str, Any]]:
+    """Embed (text, class) with the bundled model, remembering the vectors, and train; `penalties` are those of the features."""
+    container = Container(load_settings(), None)
+    embedder, texts = container.embedder, [text for text, _ in examples]
+    features = features_of(texts, embedded(texts, embedder, container.settings.home / "typical-questions.npz"), *penalties)
+    return features, *train(examples, features, embedder.model)
+
+
+def write_model(target: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    """Write a model, and say how large it is."""
+    write_classifier(target, arrays, about)
+    click.echo(f"{target.name}: {about['examples']} examples, {target.stat().st_size / 1e6:.2f} MB")

@@ -19,14 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clara.answering.safety.danger import read_said
-from clara.container import Container
 from clara.knowledge.questions import TypicalQuestion
 from clara.language.tokens import words
-from clara.retrieval.classifier import NONE, write_classifier
-from clara.settings import load_settings, resources
-from clara_lab.training.classifier import features_of, train
+from clara.retrieval.classifier import NONE
+from clara.settings import resources
+from clara_lab.training.classifier import train_embedded, write_model
 from clara_lab.training.examples import FOLDS, LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
-from clara_lab.training.intents import embedded
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
 EVERY_WISH: Final = 4
@@ -70,13 +68,9 @@ def _typed_at_random() -> Iterator[LabelledExample]:
 @click.option("--validate", is_flag=True, help="Judge by models that did not see a scenario, or a language, as well.")
 def main(*, validate: bool) -> None:
     """Train on data/ and write data/danger/model.npz."""
-    container = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
-    embedder = container.embedder
-    vectors = embedded([one.text for one in examples], embedder, container.settings.home / "typical-questions.npz")
-    features = features_of([one.text for one in examples], vectors, *PENALTIES)
-    arrays, about = train(labelled(examples), features, embedder.model)
+    features, arrays, about = train_embedded(labelled(examples), *PENALTIES)
     shares = judged_by_others(examples, features)
     none = about["classes"].index(NONE)
     names = {"full": "with_vector", "grams": "by_letters"}
@@ -94,9 +88,7 @@ def main(*, validate: bool) -> None:
         for grouping, (groups, folds) in groupings.items():
             judged = judged_by_others(examples, features, groups, folds)
             report(grouping, examples, {names[name]: found for name, found in judged.items()}, about)
-    target = data / "danger" / "model.npz"
-    write_classifier(target, arrays, about)
-    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+    write_model(data / "danger" / "model.npz", arrays, about)
 
 
 def report(

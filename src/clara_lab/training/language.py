@@ -25,9 +25,9 @@ from clara.language.detection import LanguageDetector, by_script, said_in
 from clara.language.packs import read_languages, read_packs
 from clara.language.tokens import length, words
 from clara.quality.answers import counted, interval
-from clara.retrieval.classifier import read_classifier, write_classifier
+from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
-from clara_lab.training.classifier import by_letters_of, digest_of, train
+from clara_lab.training.classifier import by_letters_of, digest_of, train, write_model
 from clara_lab.training.examples import read_examples
 
 # Twice the buckets of other models, and n-grams with their marks besides, because rare ones tell too: of 1,643 texts of a
@@ -233,8 +233,7 @@ def main() -> None:
     arrays, about = train(examples, features, "", np.full(len(examples), COUNT, dtype=np.float32))
     about |= {"answered_in": dict(others.answered_in), "marked": True, "trained_on": digest_of_corpus(corpus)}
     target = data / "detection" / "model.npz"
-    write_classifier(target, arrays, about)
-    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+    write_model(target, arrays, about)
     scripts = {code: language.script for code, language in read_languages(data).items()}
     detector = LanguageDetector(scripts, read_classifier(target).shares, others.answered_in)
     learned = {text.casefold() for text, _ in examples}

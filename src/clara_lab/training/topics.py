@@ -9,17 +9,12 @@ which leaves the embeddings.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import click
-
 from clara.answering.safety.scope import HELD, PUBLIC
-from clara.container import Container
 from clara.data_files import DataError, read_document, read_schema
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
-from clara.retrieval.classifier import write_classifier
-from clara.settings import load_settings, resources
-from clara_lab.training.classifier import features_of, train
-from clara_lab.training.intents import embedded
+from clara.settings import resources
+from clara_lab.training.classifier import train_embedded, write_model
 
 # Of the questions that are held, every fourth: about as many as there are others, so that neither outweighs the other.
 EVERY = 4
@@ -49,16 +44,9 @@ def labelled(
 
 def main() -> None:
     """Train on data/ and write data/scope/topics.npz."""
-    container = Container(load_settings(), None)
     data = resources() / "data"
-    examples = labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data))
-    embedder = container.embedder
-    vectors = embedded([text for text, _ in examples], embedder, container.settings.home / "typical-questions.npz")
-    features = features_of([text for text, _ in examples], vectors)
-    arrays, about = train(examples, features, embedder.model)
-    target = data / "scope" / "topics.npz"
-    write_classifier(target, arrays, about)
-    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+    _, arrays, about = train_embedded(labelled(read_catalogue(data, with_questions=True).questions, *read_kinds(data)))
+    write_model(data / "scope" / "topics.npz", arrays, about)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,9 @@ from typing import Final
 import click
 
 from clara.answering.privacy.wishes import Wish
-from clara.container import Container
-from clara.retrieval.classifier import write_classifier
-from clara.settings import load_settings, resources
-from clara_lab.training.classifier import features_of, train
+from clara.settings import resources
+from clara_lab.training.classifier import train_embedded, write_model
 from clara_lab.training.examples import LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
-from clara_lab.training.intents import embedded
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
 MISTAKEN: Final = (0.045, 0.002)
@@ -33,13 +30,9 @@ def examples_of(folder: Path) -> list[LabelledExample]:
 
 def main() -> None:
     """Train on data/ and write data/rights/model.npz."""
-    container = Container(load_settings(), None)
     data = resources() / "data"
     examples = examples_of(data)
-    embedder = container.embedder
-    vectors = embedded([one.text for one in examples], embedder, container.settings.home / "typical-questions.npz")
-    features = features_of([one.text for one in examples], vectors)
-    arrays, about = train(labelled(examples), features, embedder.model)
+    features, arrays, about = train_embedded(labelled(examples))
     wanted = about["classes"].index(Wish.ERASE.value)
     shares = {name: found[:, wanted] for name, found in judged_by_others(examples, features).items()}
     about["asks_from"] = {name: least(examples, found, MISTAKEN) for name, found in shares.items()}
@@ -48,9 +41,7 @@ def main() -> None:
         click.echo(
             f"{name}: from {about['asks_from'][name]}; asked about {sum(told)} of {len(told)} by authors it did not know"
         )
-    target = data / "rights" / "model.npz"
-    write_classifier(target, arrays, about)
-    click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.2f} MB")
+    write_model(data / "rights" / "model.npz", arrays, about)
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ def test_usage_is_a_value_of_its_moment(bench: Callable[..., Bench]) -> None:
 
 def test_percentiles_are_of_the_nearest_rank(bench: Callable[..., Bench]) -> None:
     """Of a hundred values the fiftieth, the ninety-fifth and the last."""
-    recorder = bench().transport._recorder
-    for number in range(100, 0, -1):
-        recorder.exchanged("chat", float(number))
-    assert recorder.snapshot()["chat"] == Usage(p50_seconds=50.0, p95_seconds=95.0, max_seconds=100.0)
+    transport = bench().transport
+    transport._seconds["chat"].extend(map(float, range(100, 0, -1)))
+    transport._totals["chat"].update(requests=100)
+    assert transport.usage()["chat"] == Usage(requests=100, p50_seconds=50.0, p95_seconds=95.0, max_seconds=100.0)
