@@ -236,13 +236,13 @@ class TestAdaptive:
 class TestTogether:
     """Five topics: each policy whole, empty results, and what all agree on."""
 
-    @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive"])
+    @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive", "by_length"])
     def test_full_pipeline(self, services: Container, policy: Policy) -> None:
         """Three topics: from question to hits, each policy finds the function."""
         found = ask(services, "mail a code to confirm an address", policy)
         assert names(found, 1) == ["services/mailer.py::send_confirmation"]
 
-    @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive"])
+    @pytest.mark.parametrize("policy", ["self_reflective", "corrective", "adaptive", "by_length"])
     def test_empty_results(self, services: Container, policy: Policy) -> None:
         """A search that finds nothing is a miss under every policy, and no error."""
         subject = subject_of(services.profile("code"), services.data)

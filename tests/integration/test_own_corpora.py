@@ -241,6 +241,13 @@ def test_a_corpus_on_the_command_line(commands: CommandLine, tmp_path: Path) -> 
     hits = {way: [hit["passage_id"] for hit in json.loads(commands(*ask, *more).out)["hits"]] for way, more in ways.items()}
     assert hits["all"] == hits["exact"] != hits["collection"]
     assert (hits["all"][0], set(hits["collection"]), hits["filter"]) == ("lima", {"quito", "cusco"}, ["quito"])
+    page = commands(
+        "search", "where is there fog?", "--corpus", "cities", "-k", "3", "--context", "grounded", "--budget", "300"
+    )
+    assert page.out.startswith("Question: where is there fog?\n\nCite by mark.")
+    assert "[C1]" in page.out
+    strict = ("search", "where is there fog?", "--corpus", "cities", "--policy", "self", "--bounds", "strict")
+    assert commands(*strict).code == 0
     nothing = commands("search", "fog", "--corpus", "cities", "--filter", "source=nobody")
     assert (nothing.code, nothing.out) == (1, "Nothing found (not_found, pgvector).\n")
     compared = commands("index", "recall", "cities")
@@ -268,6 +275,7 @@ LOAD = ["corpus", "load", "cities", "--jsonl", "{good}"]
         pytest.param(["corpus", "drop", "clara"], "it is not dropped", id="drop-own"),
         pytest.param(["index", "recall", "towns"], "there is no corpus 'towns'", id="recall-unknown"),
         pytest.param(["search", "x", "--corpus", "towns"], "there is no corpus 'towns'", id="search-unknown"),
+        pytest.param(["search", "x", "--context", "simple", "--json"], "prints one page", id="page-as-json"),
         pytest.param(["search", "x", "--filter", "tags"], "write it as KEY=VALUE", id="filter-without-value"),
         pytest.param(["search", "x", "--filter", "colour=red"], "unknown key 'colour'", id="filter-of-no-kind"),
     ],

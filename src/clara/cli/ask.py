@@ -20,7 +20,10 @@ POLICIES: "Mapping[str, Policy]" = {
     "self": "self_reflective",
     "corrective": "corrective",
     "adaptive": "adaptive",
+    "by-length": "by_length",
 }
+BOUNDS = ("measured", "default", "lenient", "strict")
+TEMPLATES = ("simple", "detailed", "conversational", "structured", "grounded")
 
 
 @click.command()
@@ -119,6 +122,9 @@ def examples(*, out: Path | None) -> None:
 @click.option("--collection", "collections", multiple=True, help="Only passages of this collection; may be repeated.")
 @click.option("--filter", "filters", multiple=True, metavar="KEY=VALUE", help="Only with this metadata; may be repeated.")
 @click.option("--policy", type=click.Choice(list(POLICIES)), default="none", show_default=True, help="Whether to ask again.")
+@click.option("--bounds", type=click.Choice(BOUNDS), default="measured", show_default=True, help="What it calls relevant.")
+@click.option("--context", "template", type=click.Choice(TEMPLATES), help="Print a page for a model to read.")
+@click.option("--budget", type=click.IntRange(100, 200_000), default=2_000, show_default=True, help="Tokens of that page.")
 @click.option("--exact", is_flag=True, help="Compare every vector instead of asking the approximate index.")
 @TODAY
 @click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
@@ -132,6 +138,9 @@ def search(
     collections: tuple[str, ...],
     filters: tuple[str, ...],
     policy: str,
+    bounds: str,
+    template: str | None,
+    budget: int,
     exact: bool,
     today: datetime | None,
     as_json: bool,
@@ -139,20 +148,26 @@ def search(
     out: Path | None,
 ) -> None:
     """Find passages for QUERY, or for every line of a batch. Exit code 1: nothing found."""
-    from clara.processes.commands import build_search
+    from clara.processes.commands import build_search, context_page
     from clara.retrieval.search import SearchChoice, found_json
 
     if (query is None) == (batch is None) or (batch is None) != (out is None):
         raise click.UsageError("Give either a QUERY, or --batch FILE together with --out FILE.")
+    if template is not None and (batch is not None or as_json):
+        raise click.UsageError("--context prints one page: give a QUERY, without --batch and --json.")
     if policy != "none" and corpus == "clara":
         raise click.UsageError("--policy is for a corpus of your own; RAG_POLICY sets the one of Clara's.")
-    chosen = SearchChoice(limit, corpus, collections, _filters(filters), exact, POLICIES[policy], day_of(today))
+    chosen = SearchChoice(limit, corpus, collections, _filters(filters), exact, POLICIES[policy], bounds, day_of(today))
     with opened_or_outage() as container:
         searching = build_search(container)
         if batch is not None and out is not None:
             with showing("searching") as progress:
                 click.echo(f"{searching.batch(batch, out, chosen, progress)} queries -> {out}", err=True)
             return
+        if template is not None:
+            page = context_page(container, searching.find(str(query), chosen), str(query), template, budget)
+            click.echo(page.text)
+            sys.exit(0 if page.used else FINDINGS)
         found = found_json(searching.find(str(query), chosen))
         click.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else _shown(found))
         if not found["hits"]:

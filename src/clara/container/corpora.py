@@ -210,7 +210,7 @@ class Corpora:
         index = self.index(profile, embedder, vectors=needs_vectors(profile))
         return composed(profile, lambda query: index.search(query, query.vector or ()))
 
-    def corpus_retriever(self, corpus: str, policy: "Policy" = "none") -> Retrieve:
+    def corpus_retriever(self, corpus: str, policy: "Policy" = "none", bounds: str = "measured") -> Retrieve:
         """Build the retriever of a loaded corpus, searched as its profile says, with a policy around it.
 
         What a policy holds for near was measured with the bundled embedder only; with another one there is none. Raises
@@ -223,10 +223,10 @@ class Corpora:
             plain = hybrid(embedder, self.gather(profile, embedder), None)
             if policy == "none" or embedder.model != bundled.model:
                 return plain
-            from clara.retrieval.options.policies import by_policy, subject_of
+            from clara.retrieval.options.policies import BOUNDS, by_policy, subject_of
 
             # Nobody calibrated this corpus, so nothing is ever confident: a policy stops by what it grades.
-            return by_policy(policy, plain, subject_of(profile, self.data), confidence=1.0)
+            return by_policy(policy, plain, subject_of(profile, self.data), confidence=1.0, bounds=BOUNDS[bounds])
 
         return validated(self.served.by_model(build, bundled))
 

@@ -9,10 +9,11 @@ from clara.container import Container
 from clara.editorial.as_of import PastMoment
 from clara.editorial.ports import Progress
 from clara.ingestion.index_change import IndexChange
-from clara.knowledge.passages import CORPUS
+from clara.knowledge.passages import CORPUS, FactPassage
 from clara.processes.editorial import speaking_as_of
 from clara.quality.explanation import Explainer
-from clara.retrieval.passage import Query, Retrieve
+from clara.retrieval.options.context import FIELDS, Context, ContextBuilder, Template
+from clara.retrieval.passage import Found, Passage, Query, Retrieve, Status
 from clara.retrieval.profile import Profile
 from clara.retrieval.search import SAMPLE, CorpusSearch, Recall, SearchChoice, recall
 
@@ -23,12 +24,30 @@ def build_search(container: Container) -> CorpusSearch:
     def retriever(asking: SearchChoice) -> Retrieve:
         if asking.corpus == CORPUS:
             return container.snapshot(asking.today).retriever if asking.today else container.retriever
-        return container.corpus_retriever(asking.corpus, asking.policy)
+        return container.corpus_retriever(asking.corpus, asking.policy, asking.bounds)
 
     def detect(text: str, corpus: str) -> str | None:
         return container.snapshot().tools.detector.detect(text) if corpus == CORPUS else None
 
     return CorpusSearch(retriever, detect)
+
+
+def context_page(container: Container, found: Found, question: str, template: str, budget: int) -> Context:
+    """Lay out what was found as a page of at most so many tokens, facts with their sources. Raises ContextBudgetError.
+
+    Raises TokenCounterUnavailableError too.
+    """
+    hits = found.hits if found.status is Status.FOUND else ()
+    fields = {**FIELDS, "source": _source, "verified": _verified}
+    return ContextBuilder(container.token_counter, fields).build(question, hits, Template(template), budget)
+
+
+def _source(passage: Passage) -> str | None:
+    return passage.fact.shown_source.url if isinstance(passage, FactPassage) else FIELDS["source"](passage)
+
+
+def _verified(passage: Passage) -> str | None:
+    return str(passage.fact.shown_source.seen_on) if isinstance(passage, FactPassage) else FIELDS["verified"](passage)
 
 
 def measure_recall(container: Container, name: str, progress: Progress, *, sample: int = SAMPLE) -> Recall:

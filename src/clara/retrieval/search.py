@@ -17,6 +17,7 @@ from clara.retrieval.validation import InvalidQueryError, validate
 class SearchChoice:
     """What is searched and how: a corpus, the number of passages wanted, what they must be, and the policy around the search.
 
+    `bounds` names what the policy calls relevant (a key of `options.policies.BOUNDS`).
     Clara's own corpus has the policy of the settings, and is searched for what holds; another one only where `today` is given.
     """
 
@@ -26,6 +27,7 @@ class SearchChoice:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
     policy: Policy = "none"
+    bounds: str = "measured"
     today: date | None = None
 
 

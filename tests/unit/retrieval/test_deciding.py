@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
+from clara.retrieval.options.policies import BOUNDS, by_policy
 from clara.retrieval.options.relevance import STRICT
 from clara.retrieval.options.self_rag import Decision, self_reflective, should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
@@ -150,3 +151,12 @@ def test_any_text(text: str, limit: int) -> None:
     found = self_reflective(TermOverlap(), CODE)(Query(text, "code", limit=limit))
     assert len(found.hits) <= limit
     assert 0.5 <= found.trace["decision"]["confidence"] <= 1
+
+
+@pytest.mark.parametrize(("bounds", "kept"), [("lenient", 2), ("default", 2), ("strict", 1), ("measured", 0)])
+def test_the_bounds_of_a_policy_are_chosen_by_name(bounds: str, kept: int) -> None:
+    """The same hits are relevant or not by the bounds that a search names."""
+    near, far = (replace(hit, coverage=0.0) for hit in TermOverlap()(asking("authenticate", limit=2)).hits)
+    found = Found(Status.FOUND, "x", (replace(near, cosine=0.4), replace(far, cosine=0.2)))
+    chosen = by_policy("self_reflective", giving(found), CODE, 1.0, BOUNDS[bounds])
+    assert len(chosen(asking("authenticate")).hits) == kept

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import asking, code_passage, vocabulary_of
 
-from clara.retrieval.options.relevance import DEFAULT, E5, LENIENT, STRICT, Bounds, Relevance, grade
+from clara.retrieval.options.relevance import DEFAULT, E5, LENIENT, STRICT, Relevance, RelevanceBounds, grade
 from clara.retrieval.passage import Hit
 
 CODE = vocabulary_of("code")
@@ -35,7 +35,7 @@ SHARES = st.floats(0, 1)
         pytest.param(E5, 0.89, 0.4, HIGH, id="e5-high"),
     ],
 )
-def test_levels(bounds: Bounds, score: float, coverage: float, expected: Relevance) -> None:
+def test_levels(bounds: RelevanceBounds, score: float, coverage: float, expected: Relevance) -> None:
     """Each level is reached by exceeding its bounds: both for the first two, one for the third."""
     hit = replace(HIT, cosine=score, coverage=coverage)
     assert grade(asking("login"), hit, bounds, CODE).relevance is expected
@@ -79,7 +79,7 @@ def test_more_is_never_worse(score: float, coverage: float, more_score: float, m
 
 @pytest.mark.parametrize("scores", [(0.3, 0.5, 0.1), (0.5, 0.1, 0.3), (0.5, 0.5, 0.5)])
 def test_bounds_fall(scores: tuple[float, float, float]) -> None:
-    """Bounds that do not fall from level to level are refused."""
+    """RelevanceBounds that do not fall from level to level are refused."""
     high, relevant, partial = scores
     with pytest.raises(ValueError, match="put them in that order"):
-        Bounds(high, 0.3, relevant, 0.1, partial, 0.0)
+        RelevanceBounds(high, 0.3, relevant, 0.1, partial, 0.0)

@@ -9,7 +9,7 @@ from time import perf_counter
 from clara.language.tokens import words
 from clara.retrieval.options.fusion import Merge, reciprocal_ranks
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError, Rewrite
-from clara.retrieval.options.relevance import DEFAULT, Bounds, Relevance, grade
+from clara.retrieval.options.relevance import DEFAULT, Relevance, RelevanceBounds, grade
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
 from clara.retrieval.vocabulary import Vocabulary
@@ -33,7 +33,7 @@ class Enough:
     vocabulary: Vocabulary
     confidence: float
     share: float = HALF
-    bounds: Bounds = DEFAULT
+    bounds: RelevanceBounds = DEFAULT
     milliseconds: float = inf
 
     def __call__(self, query: Query, found: Found) -> bool:

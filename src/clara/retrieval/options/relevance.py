@@ -18,7 +18,7 @@ class Relevance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RelevanceBounds:
     """What score and what coverage (0..1) each level must exceed: both for the first two levels, either for the third.
 
     They belong to one embedding model, as each spreads its cosines over another range. Raises ValueError when they do not
@@ -40,15 +40,15 @@ class Bounds:
 
 # Advanced RAG states its bounds twice. Beside the enumeration (.8, .6, .4) they are comments that no rule uses and that say
 # nothing of shared words; these are the ones its rules apply and its tests ran on, so these are the ones defined here.
-DEFAULT = Bounds(0.5, 0.3, 0.3, 0.1, 0.1, 0.0)
+DEFAULT = RelevanceBounds(0.5, 0.3, 0.3, 0.1, 0.1, 0.0)
 # Its two variants. Nothing covers more than all of a question, so in the strict one shared words alone never suffice.
-LENIENT = Bounds(0.3, 0.2, 0.2, 0.05, 0.05, 0.0)
-STRICT = Bounds(0.7, 0.5, 0.5, 0.2, 0.3, 1.0)
+LENIENT = RelevanceBounds(0.3, 0.2, 0.2, 0.05, 0.05, 0.0)
+STRICT = RelevanceBounds(0.7, 0.5, 0.5, 0.2, 0.3, 1.0)
 # For multilingual-e5-small, whose cosines lie between .73 and .92 whatever is compared. Measured on 1,100 questions to prose,
 # code, an encyclopedia and across languages: half of the right passages reach .88, 95 of 100 .83, and 99 of 100 .77 even where
 # question and passage are in different languages; 95 of 100 passages drawn at random stay below .84. The shared words are
 # bounded as in DEFAULT.
-E5 = Bounds(0.88, 0.3, 0.83, 0.1, 0.77, 0.0)
+E5 = RelevanceBounds(0.88, 0.3, 0.83, 0.1, 0.77, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Graded:
     confidence: float
 
 
-def grade(query: Query, hit: Hit, bounds: Bounds, vocabulary: Vocabulary) -> Graded:
+def grade(query: Query, hit: Hit, bounds: RelevanceBounds, vocabulary: Vocabulary) -> Graded:
     """Judge one hit by its cosine (its fused score where it has none) and the share of the question's words it covers.
 
     Where the hit has no coverage, the words that carry meaning are counted; a shared stop word says nothing.
@@ -72,7 +72,7 @@ def grade(query: Query, hit: Hit, bounds: Bounds, vocabulary: Vocabulary) -> Gra
     return Graded(hit, _level(score, coverage, bounds), confidence)
 
 
-def _level(score: float, coverage: float, bounds: Bounds) -> Relevance:
+def _level(score: float, coverage: float, bounds: RelevanceBounds) -> Relevance:
     if score > bounds.high_score and coverage > bounds.high_coverage:
         return Relevance.HIGHLY_RELEVANT
     if score > bounds.relevant_score and coverage > bounds.relevant_coverage:

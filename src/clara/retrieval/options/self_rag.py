@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from clara.language.tokens import length, words
-from clara.retrieval.options.relevance import DEFAULT, Bounds, Graded, Relevance, grade
+from clara.retrieval.options.relevance import DEFAULT, Graded, Relevance, RelevanceBounds, grade
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.vocabulary import Vocabulary
 
@@ -45,7 +45,7 @@ def _signs(text: str, found: list[str], vocabulary: Vocabulary) -> dict[str, boo
     }
 
 
-def self_reflective(retrieve: Retrieve, vocabulary: Vocabulary, bounds: Bounds = DEFAULT) -> Retrieve:
+def self_reflective(retrieve: Retrieve, vocabulary: Vocabulary, bounds: RelevanceBounds = DEFAULT) -> Retrieve:
     """Search only when there is something to search for, and drop the hits that are not relevant.
 
     Without a search the tier is "none". When no hit is left the status is NOT_FOUND, or OUTAGE if a tier could not be asked.
