@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any, Self
 from xml.sax.saxutils import escape
 
-from clara.adapters.boe.client import Pace
+from clara.adapters.boe.client import GazettePace
 from clara.container import Container
 from clara.editorial.gazette.watch import DayChoice, watched_by
 from clara.editorial.ports import JobOutcome
@@ -17,7 +17,7 @@ from clara.processes.editorial import watching_the_gazette
 from clara.settings import resources
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 
-QUICK = Pace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)
+QUICK = GazettePace(exchange_seconds=1.5, pause_seconds=0, retry_seconds=0, tries=2)
 TODAY = date(2026, 7, 10)  # a Friday
 DECREE, INCOME = "BOE-A-2024-24099", "BOE-A-2021-21007"
 

@@ -13,7 +13,7 @@ from tests.integration.wired import CommandLine, WordEmbedder, bundled, database
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.ingestion.corpora import CorpusNameError, Cutting, Programs, corpora_lines, load_programs
-from clara.ingestion.journey import Report
+from clara.ingestion.journey import IngestionReport
 from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
 from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.query_rewriting import rewrites
@@ -29,7 +29,7 @@ CODE = Path(__file__).parents[1] / "data" / "code"
 LIMIT = 10
 
 
-def fill(services: Container, folder: Path, name: str = "programs", *languages: str) -> Report:
+def fill(services: Container, folder: Path, name: str = "programs", *languages: str) -> IngestionReport:
     source, cutting = Programs(folder, services.program_reader(), languages), Cutting(services.token_counter)
     return load_programs(services, name, source, profile="code", cutting=cutting, progress=lambda _done, _total: None)[0]
 

@@ -16,7 +16,7 @@ from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
 from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.adapters.postgres.corpus.spaces import NameTakenError, ensure_space, index_space
 from clara.ingestion.journey import ingest
-from clara.ingestion.ports import Change, StoredCorpus, StoreUnavailableError, Written
+from clara.ingestion.ports import CorpusChange, StoredCorpus, StoreUnavailableError, WrittenPassage
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile
@@ -231,7 +231,9 @@ def test_a_change_that_fails_makes_no_version(engine: Engine, store: PostgresPas
     fill("cities", *CITIES)
     before, listed = version(engine), store.corpora()
     with pytest.raises(Exception, match="unit_length"):
-        store.apply("cities", Change((Written(replace(page("new"), corpus="cities"), "d", [2.0, 0.0], "x"),), frozenset()))
+        store.apply(
+            "cities", CorpusChange((WrittenPassage(replace(page("new"), corpus="cities"), "d", [2.0, 0.0], "x"),), frozenset())
+        )
     assert (version(engine), store.corpora()) == (before, listed)
 
 

@@ -12,15 +12,14 @@ from sqlalchemy import text
 from tests.integration.changing_norms import BUDGET, LAW, RAISED
 from tests.integration.editing import ingest, settle
 
-from clara.adapters.boe.client import BoeClient
-from clara.adapters.boe.client import Pace as GazettePace
-from clara.adapters.http.fetcher import Bounds, PoliteFetcher
+from clara.adapters.boe.client import BoeClient, GazettePace
+from clara.adapters.http.fetcher import FetchBounds, PoliteFetcher
 from clara.adapters.postgres.corpus.passages import alone_with
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
-from clara.editorial.intake import Comparison, Intake
+from clara.editorial.intake import Intake, SourceComparison
 from clara.editorial.ports import JobOutcome
 from clara.editorial.source_ingestion import IngestionChoice, NothingChosenError
 from clara.editorial.sources import Live, SourceUnreachableError, Unchanged
@@ -371,16 +370,16 @@ def web() -> Iterator[tuple[ScriptedWeb, str]]:
         yield web, address
 
 
-def comparison(bench: Bench) -> Comparison:
+def comparison(bench: Bench) -> SourceComparison:
     findings = PostgresFindings(bench.services.engine)
-    return Comparison(bench.snapshots, findings, (), read_derivations(resources() / "data"))
+    return SourceComparison(bench.snapshots, findings, (), read_derivations(resources() / "data"))
 
 
 def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     """A page is kept when it is new, asked with its tag, served when only its dress changed, and waits when its figures did."""
     server, address = web
     source = replace(PAGE, url=f"{address}/nie")
-    fetcher = PoliteFetcher(bounds=Bounds(tries=1), inside=("127.0.0.1",))
+    fetcher = PoliteFetcher(bounds=FetchBounds(tries=1), inside=("127.0.0.1",))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     read = in_the_net(fetcher, gazette, madrid_today())
     intake = Intake(comparison(bench))
@@ -405,7 +404,7 @@ def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
 def test_a_source_that_is_away(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     """An outage is remembered as such, and what is served stays."""
     server, address = web
-    fetcher = PoliteFetcher(bounds=Bounds(tries=1), inside=("127.0.0.1",))
+    fetcher = PoliteFetcher(bounds=FetchBounds(tries=1), inside=("127.0.0.1",))
     gazette = BoeClient(address, GazettePace(pause_seconds=0.0, tries=1))
     server.put("/nothing", WebPage(b""))
     read = in_the_net(fetcher, gazette, madrid_today())

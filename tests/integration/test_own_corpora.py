@@ -14,7 +14,7 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.ingestion.corpora import CorpusNameError, Cutting, corpora_lines, drop, load
 from clara.ingestion.documents import UnreadableDocumentsError
-from clara.ingestion.journey import STEP, Report
+from clara.ingestion.journey import STEP, IngestionReport
 from clara.processes.commands import measure_recall
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.retrieval.profile import ProfileError
@@ -30,7 +30,7 @@ CITIES[1]["metadata"] = {"tags": ["capital", "high"], "source": "atlas"}
 CITIES[2]["metadata"] = {"tags": ["high"], "source": "guide"}
 LONG = "\n\n".join(f"Paragraph {number} speaks of thing{number}. " + "It says more and more. " * 12 for number in range(12))
 WHOLE = Cutting("none")
-Loaded = Callable[..., Report]
+Loaded = Callable[..., IngestionReport]
 
 
 @pytest.fixture
@@ -56,7 +56,9 @@ def written(folder: Path, documents: list[Mapping[str, Any]]) -> Path:
 def loaded(services: Container, tmp_path: Path) -> Loaded:
     """Make a corpus hold some documents."""
 
-    def make(*documents: Mapping[str, Any], name: str = "cities", profile: str = "prose", cutting: Cutting = WHOLE) -> Report:
+    def make(
+        *documents: Mapping[str, Any], name: str = "cities", profile: str = "prose", cutting: Cutting = WHOLE
+    ) -> IngestionReport:
         file = written(tmp_path, list(documents))
         return load(services, name, file, profile=profile, cutting=cutting, progress=lambda _done, _total: None)
 
@@ -67,7 +69,7 @@ def found(services: Container, text: str, corpus: str = "cities", **more: Any) -
     return [hit["passage_id"] for hit in search(services, text, SearchChoice(10, corpus, **more))["hits"]]
 
 
-def counts(report: Report) -> tuple[int, int, int, int]:
+def counts(report: IngestionReport) -> tuple[int, int, int, int]:
     return report.written, report.embedded, report.dropped, report.kept
 
 
@@ -110,7 +112,7 @@ def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
     file = written(tmp_path, documents)
     dying, fresh = WordEmbedder(most=STEP + 1), WordEmbedder()
 
-    def fill(embedder: WordEmbedder) -> Report:
+    def fill(embedder: WordEmbedder) -> IngestionReport:
         services.embedder = embedder
         return load(services, "many", file, profile="prose", cutting=WHOLE, progress=lambda _done, _total: None)
 

@@ -41,7 +41,7 @@ from clara.editorial.publication import BusyPublishingError, Candidate, UnknownC
 from clara.editorial.versions import NothingToUndoError, ServedChangedError
 from clara.ingestion.corpora import CorpusNameError, drop
 from clara.processes.preparation import ensure_corpus, fill
-from clara.quality.publication_gate import Gate, Measured, Verdict
+from clara.quality.publication_gate import Measured, PublicationGate, Verdict
 from clara.retrieval.passage import Query
 from clara.retrieval.ports import Role
 from clara.settings import child_environment
@@ -301,7 +301,9 @@ def test_the_gate_of_the_evaluation(services: Container) -> None:
     """Asked a few real questions: a harmless correction passes; a version that forgot most procedures does not."""
     draft(services)
     knowledge = services.snapshot().knowledge
-    gate = Gate(services.snapshot(), lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",))
+    gate = PublicationGate(
+        services.snapshot(), lambda _line: None, lambda _done, _total: None, category="acronyms", suites=("masking",)
+    )
     seen: list[Verdict] = []
 
     def judge(before: Candidate, staged: Candidate) -> Verdict:

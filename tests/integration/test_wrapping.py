@@ -18,7 +18,7 @@ from tests.journeys.talking import until
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
-from clara.ingestion.ports import Change, Written
+from clara.ingestion.ports import CorpusChange, WrittenPassage
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
@@ -133,8 +133,8 @@ def doubled(services: Container, passage_id: str) -> None:
     """Add a passage that says what another one says, as ingestion would."""
     (held,) = [passage for passage in services.snapshot().knowledge.passages if passage.id == passage_id]
     (vector,) = bundled().embed([held.indexed_text], "passage")
-    added = Written(replace(held, id=f"{passage_id}-twin"), "digest", vector, "digest")
-    services.passages().apply("clara", Change((added,), frozenset()))
+    added = WrittenPassage(replace(held, id=f"{passage_id}-twin"), "digest", vector, "digest")
+    services.passages().apply("clara", CorpusChange((added,), frozenset()))
 
 
 @pytest.mark.parametrize("change", [deleted, doubled])

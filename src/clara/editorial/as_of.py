@@ -8,11 +8,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from clara.editorial.ports import Evidence, Publications
+from clara.editorial.ports import EvidenceRecord, Publications
 from clara.errors import NotFound
 from clara.ingestion.corpora import copying
 from clara.ingestion.journey import ingest
-from clara.ingestion.ports import Corpora
+from clara.ingestion.ports import FillableCorpora
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.procedure import Fact
@@ -48,7 +48,7 @@ def moment_of(moment: datetime) -> PastMoment:
     return PastMoment(moment, moment.astimezone(MADRID).date())
 
 
-def recorded_since(evidence: Evidence) -> datetime:
+def recorded_since(evidence: EvidenceRecord) -> datetime:
     """Give from when on versions of the evidence are recorded. Raises NothingRecordedError, StoreUnavailableError."""
     since = evidence.since(CORPUS)
     if since is None:
@@ -57,7 +57,7 @@ def recorded_since(evidence: Evidence) -> datetime:
 
 
 @contextmanager
-def copied(publications: Publications, corpora: Corpora, wanted: Sequence[Passage]) -> Iterator[str]:
+def copied(publications: Publications, corpora: FillableCorpora, wanted: Sequence[Passage]) -> Iterator[str]:
     """Give the name of a corpus that holds these passages of Clara's, and drop it at the end.
 
     A copy whose process died is dropped by whoever makes the next one. Raises StoreUnavailableError, EmbedderUnavailableError.
@@ -75,7 +75,7 @@ def copied(publications: Publications, corpora: Corpora, wanted: Sequence[Passag
             corpora.passages().drop(name)
 
 
-def known_then(evidence: Evidence, released: Knowledge, past: PastMoment) -> Knowledge:
+def known_then(evidence: EvidenceRecord, released: Knowledge, past: PastMoment) -> Knowledge:
     """Give the knowledge with the evidence that was served at a moment.
 
     What was not known yet counts as it was known first, if it held on that day; what had ended before anything was recorded,

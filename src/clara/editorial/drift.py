@@ -25,7 +25,7 @@ _LONGEST_PAGE: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DriftFinding:
     """A difference between a source and what is served of it. `place` is the key of a provision, or a block of a page."""
 
     source_id: str
@@ -47,10 +47,10 @@ class Finding:
         ).hexdigest()
 
 
-def drift_of_norm(served: Norm, live: Norm) -> tuple[Finding, ...]:
+def drift_of_norm(served: Norm, live: Norm) -> tuple[DriftFinding, ...]:
     """Compare two states of a norm, provision by provision."""
     return tuple(
-        Finding(
+        DriftFinding(
             served.id, "article", change.weight, change.key, change.label, change.before, change.after,
             change.figures_gone, change.figures_new,
         )
@@ -58,7 +58,7 @@ def drift_of_norm(served: Norm, live: Norm) -> tuple[Finding, ...]:
     )  # fmt: skip
 
 
-def drift_of_page(source_id: str, before: str, after: str) -> tuple[Finding, ...]:
+def drift_of_page(source_id: str, before: str, after: str) -> tuple[DriftFinding, ...]:
     """Compare two texts of a page block by block, a block being lines that changed together."""
     old, new = before.split("\n"), after.split("\n")
     return tuple(finding for gone, came in _hunks(old, new) if (finding := _block(source_id, gone, came)))
@@ -78,7 +78,7 @@ def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Sequence[st
             yield old[old_from:old_to], new[new_from:new_to]
 
 
-def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> Finding | None:
+def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> DriftFinding | None:
     weight, figures_gone, figures_new = compare_lines(gone, came)
     if weight is None:
         return None
@@ -86,4 +86,4 @@ def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> Finding 
         weight = "cosmetic"
     title = next((line for line in (*gone, *came) if line), "")[:120]
     before, after = ("\n".join(lines) if lines else None for lines in (gone, came))
-    return Finding(source_id, "page", weight, title, title, before, after, figures_gone, figures_new)
+    return DriftFinding(source_id, "page", weight, title, title, before, after, figures_gone, figures_new)

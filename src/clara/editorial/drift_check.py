@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from clara.editorial.drift import Finding
-from clara.editorial.intake import Comparison, Looked, differences, substantive
+from clara.editorial.drift import DriftFinding
+from clara.editorial.intake import Looked, SourceComparison, differences, substantive
 from clara.editorial.pages import drift_lines, looked_as_json
 from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, JobOutcome, Progress, Say
 from clara.editorial.sources import Fetch, Live, SourceCheck, SourceUnreachableError
@@ -39,7 +39,7 @@ class SourceChoice:
 class DriftCheck:
     """Looks at sources one by one, and remembers the looks. Nothing that is served changes."""
 
-    def __init__(self, comparison: Comparison, registry: Mapping[str, RegisteredSource], fetch: Fetch) -> None:
+    def __init__(self, comparison: SourceComparison, registry: Mapping[str, RegisteredSource], fetch: Fetch) -> None:
         self._comparison = comparison
         self._registry = registry
         self._fetch = fetch
@@ -83,7 +83,7 @@ class DriftCheck:
         served = self._comparison.snapshots.served(source.id)
         if served is None:
             return Looked(source, "new", f"nothing is served of it; run `clara ingest --source {source.id}`")
-        differing: Sequence[Finding] = differences(source, served, live)
+        differing: Sequence[DriftFinding] = differences(source, served, live)
         found = self._comparison.touching(source, live, differing)
         missing = _absent(self._comparison.procedures, live.norm) if live.norm is not None else ()
         if not substantive(differing):

@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from clara.editorial.decisions import Holds
-from clara.editorial.drift import Finding
+from clara.editorial.drift import DriftFinding
 from clara.editorial.radius import Touched
 from clara.errors import Invalid, NotFound, Refused
 
 # What a source differs in, each difference with the facts that it touches.
-Differences = Sequence[tuple[Finding, Sequence[Touched]]]
+Differences = Sequence[tuple[DriftFinding, Sequence[Touched]]]
 
 
 class UntouchedFactError(Invalid):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
+from clara.editorial.drift import DriftFinding, drift_of_norm, drift_of_page
 from clara.editorial.findings import Differences
 from clara.editorial.ports import Findings, Snapshots
 from clara.editorial.radius import blast_radius
@@ -19,7 +19,7 @@ OPERATOR = "cli"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SourceComparison:
     """What sources are held against: what is kept of them, and the facts that rest on it."""
 
     snapshots: Snapshots
@@ -27,7 +27,7 @@ class Comparison:
     procedures: Sequence[Procedure]
     derivations: Derivations
 
-    def touching(self, source: RegisteredSource, live: Live, found: Sequence[Finding]) -> Differences:
+    def touching(self, source: RegisteredSource, live: Live, found: Sequence[DriftFinding]) -> Differences:
         """Give each difference with the facts that it touches."""
         named = (source.url, live.norm.eli, live.norm.url) if live.norm is not None else (source.url,)
         addresses = frozenset(address_of(url) for url in named)
@@ -51,7 +51,7 @@ class Looked:
     absent: tuple[Mapping[str, Any], ...] = ()
 
 
-def differences(source: RegisteredSource, served: Snapshot | None, live: Live) -> Sequence[Finding]:
+def differences(source: RegisteredSource, served: Snapshot | None, live: Live) -> Sequence[DriftFinding]:
     """Give what differs from what is served; nothing where nothing is."""
     if served is None or served.digest == live.snapshot.digest:
         return ()
@@ -60,7 +60,7 @@ def differences(source: RegisteredSource, served: Snapshot | None, live: Live) -
     return drift_of_page(source.id, served.content, live.snapshot.content)
 
 
-def substantive(found: Sequence[Finding]) -> int:
+def substantive(found: Sequence[DriftFinding]) -> int:
     """Count what changed in substance."""
     return sum(one.weight == "substantive" for one in found)
 
@@ -88,7 +88,7 @@ class TakenSource:
 class Intake:
     """Takes in sources one by one. `accept`: an operator wants to serve what they say, whatever changed. `keep`: for real."""
 
-    def __init__(self, comparison: Comparison, *, accept: bool = False, keep: bool = True) -> None:
+    def __init__(self, comparison: SourceComparison, *, accept: bool = False, keep: bool = True) -> None:
         self._comparison = comparison
         self._accept = accept
         self._keep = keep
@@ -120,14 +120,16 @@ class Intake:
         if self._keep:
             self._comparison.snapshots.check(source.id, "unreachable", reached=False, detail=reason)
 
-    def _accepted(self, source: RegisteredSource, live: Live, found: Sequence[Finding]) -> None:
+    def _accepted(self, source: RegisteredSource, live: Live, found: Sequence[DriftFinding]) -> None:
         """Accept every change of substance at once: the facts that they touch stay in doubt until each is decided."""
         kept = self._comparison.snapshots.keep(live.snapshot, "waiting")
         touching = self._comparison.touching(source, live, found)
         for number in self._comparison.findings.record(source.id, touching, kept.id).values():
             self._comparison.findings.accept(number, (), OPERATOR)
 
-    def _waiting(self, source: RegisteredSource, served: Snapshot | None, live: Live, found: Sequence[Finding]) -> TakenSource:
+    def _waiting(
+        self, source: RegisteredSource, served: Snapshot | None, live: Live, found: Sequence[DriftFinding]
+    ) -> TakenSource:
         norm = norm_from_json(served.content) if served is not None and live.norm is not None else None
         if self._keep and self._comparison.wait(source, live, self._comparison.touching(source, live, found)) is None:
             return self._looked(TakenSource(source, "unchanged", detail="says what a person has rejected", norm=norm))
@@ -140,7 +142,7 @@ class Intake:
         return taken
 
 
-def _outcome_of(served: Snapshot | None, live: Live, found: Sequence[Finding]) -> CheckOutcome:
+def _outcome_of(served: Snapshot | None, live: Live, found: Sequence[DriftFinding]) -> CheckOutcome:
     """Weigh what a source says against what is served."""
     if served is None:
         return "new"

@@ -14,7 +14,7 @@ from typing import Any
 from clara.editorial import publication, review
 from clara.editorial.drift_check import DriftCheck, SourceChoice
 from clara.editorial.findings import Settled
-from clara.editorial.intake import Comparison, Intake
+from clara.editorial.intake import Intake, SourceComparison
 from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Say
 from clara.editorial.review import Decider, Verdicts
 from clara.editorial.sources import Fetch
@@ -28,11 +28,11 @@ class Editorial:
     def __init__(self, desk: EditorialDesk) -> None:
         self.desk = desk
 
-    def comparison(self) -> Comparison:
+    def comparison(self) -> SourceComparison:
         """Give what sources are held against: what is kept of them, and the facts that are told now."""
         desk = self.desk
         procedures = tuple(desk.served().catalogue.procedures.values())
-        return Comparison(desk.snapshots, desk.findings, procedures, read_derivations(desk.data))
+        return SourceComparison(desk.snapshots, desk.findings, procedures, read_derivations(desk.data))
 
     def look(self, chosen: SourceChoice, fetch: Fetch, say: Say, progress: Progress) -> JobOutcome:
         """Look at sources: source -> finding, kept for a person with the facts that it touches."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from clara.editorial.drift import Finding
+from clara.editorial.drift import DriftFinding
 from clara.editorial.gazette.issues import GazetteAlert
 from clara.editorial.intake import Looked
 from clara.editorial.radius import Touched
@@ -41,7 +41,7 @@ def looked_as_json(looked: Looked, turns: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _finding(
-    finding: Finding, radius: Sequence[Touched], numbers: Mapping[str, int], turns: Mapping[str, int]
+    finding: DriftFinding, radius: Sequence[Touched], numbers: Mapping[str, int], turns: Mapping[str, int]
 ) -> dict[str, Any]:
     return {
         "id": numbers.get(finding.digest),

@@ -14,7 +14,7 @@ from clara.editorial.sources import CheckOutcome, Fetched, PageRequest, Snapshot
 from clara.editorial.versions import KnownPassage, Publication, ServedVersion, ShownPassage
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
-from clara.ingestion.ports import Corpora
+from clara.ingestion.ports import FillableCorpora
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.revisions import Revision
 from clara.retrieval.ports import Embedder
@@ -39,7 +39,6 @@ class Fetcher(Protocol):
 
     def fetch(self, wanted: PageRequest) -> Fetched | Unchanged:
         """Give what the address says now. Raises SourceUnreachableError, SourceRefusedError."""
-        ...
 
 
 class Snapshots(Protocol):
@@ -47,7 +46,6 @@ class Snapshots(Protocol):
 
     def served(self, source_id: str) -> Snapshot | None:
         """Give the one that answers rest on."""
-        ...
 
     def keep(self, snapshot: Snapshot, state: SnapshotState) -> Snapshot:
         """Store it as waiting or served, and give it as it is stored; repeating it changes nothing but the time.
@@ -55,15 +53,12 @@ class Snapshots(Protocol):
         What is served, and what a person rejected, stays so however often it is kept as waiting. Of a source one snapshot
         waits, the last one; one is served.
         """
-        ...
 
     def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
         """Remember the look at a source."""
-        ...
 
     def checks(self) -> Sequence[SourceCheck]:
         """Give the last look at each source."""
-        ...
 
 
 class Findings(Protocol):
@@ -74,34 +69,27 @@ class Findings(Protocol):
 
         What was open and is not found any more is superseded. What was decided stays decided.
         """
-        ...
 
     def open(self) -> Sequence[KeptFinding]:
         """Give those that nobody has decided, oldest first."""
-        ...
 
     def undecided(self) -> Sequence[KeptFinding]:
         """Give the accepted ones with facts that nobody has decided about."""
-        ...
 
     def find(self, number: int) -> KeptFinding:
         """Give one. Raises UnknownFindingError."""
-        ...
 
     def cited(self, fact_ids: Sequence[str]) -> Mapping[str, int]:
         """Count the recent answers that quoted these facts."""
-        ...
 
     def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
         """Let it be right, with decisions about its facts.
 
         Raises UnknownFindingError, UntouchedFactError, DecidedFindingError.
         """
-        ...
 
     def reject(self, number: int, reason: str, actor: str) -> Settled:
         """Let it be wrong. Raises UnknownFindingError, DecidedFindingError."""
-        ...
 
 
 class Revisions(Protocol):
@@ -109,15 +97,12 @@ class Revisions(Protocol):
 
     def drafts(self) -> Sequence[Revision]:
         """Give those that wait to be published."""
-        ...
 
     def of(self, ids: Sequence[int], *, withdrawn: bool = True) -> Sequence[Revision]:
         """Give these by number."""
-        ...
 
     def withdraw(self, fact_id: str) -> int:
         """Take back those of a fact; give how many there were."""
-        ...
 
 
 class Publications(Protocol):
@@ -125,63 +110,49 @@ class Publications(Protocol):
 
     def served(self, name: str) -> ServedVersion:
         """Give what is served under a name."""
-        ...
 
     def publications(self, name: str) -> Sequence[Publication]:
         """Give every version, newest first."""
-        ...
 
     def stage(self, name: str, revisions: Sequence[int]) -> Publication:
         """Begin a version that holds these corrections."""
-        ...
 
     def switch(self, staged: Publication, before: ServedVersion, gate: Mapping[str, Any]) -> None:
         """Serve a staged version. Raises ServedChangedError when what is served is not `before` any more."""
-        ...
 
     def undo(self, before: ServedVersion, target: Publication) -> None:
         """Serve an earlier version again. Raises ServedChangedError."""
-        ...
 
     def refuse(self, staged: Publication, gate: Mapping[str, Any]) -> None:
         """Record that a staged version is not served."""
-        ...
 
     def leftovers(self, name: str) -> Sequence[str]:
         """Give the corpora of versions that nobody needs any more."""
-        ...
 
     def publishing(self) -> AbstractContextManager[bool]:
         """Keep others from publishing; False: somebody else is at it."""
-        ...
 
     def abandoned(self, name: str) -> Sequence[str]:
         """Give the copies whose process died."""
-        ...
 
     def using(self, copy: str) -> AbstractContextManager[None]:
         """Keep a copy from being taken for abandoned."""
-        ...
 
 
-class Evidence(Protocol):
+class EvidenceRecord(Protocol):
     """Knows everything that was ever served, and when."""
 
     def since(self, name: str) -> datetime | None:
         """Give when the first version was recorded; None when there is none."""
-        ...
 
     def recorded(self, name: str) -> frozenset[str]:
         """Give the ids of all passages that were ever served under a name."""
-        ...
 
     def as_of(self, name: str, moment: datetime) -> Sequence[KnownPassage]:
         """Give what was served under a name at a moment."""
-        ...
 
     def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, ShownPassage]:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
-        ...
 
 
 class GazetteRecord(Protocol):
@@ -189,44 +160,35 @@ class GazetteRecord(Protocol):
 
     def known(self) -> Mapping[date, KnownDay]:
         """Give every day that was ever asked for."""
-        ...
 
     def missing(self, today: date, days: int | None = None) -> CatchUp:
         """Give the days that are still to be read."""
-        ...
 
     def keep(self, reading: DayReading, found: Iterable[Concern], now: datetime) -> Sequence[str]:
         """Keep a day with what concerns us; give the ids of alerts that are new."""
-        ...
 
     def alerts(self, ids: Sequence[str] | None = None, *, unseen: bool = False) -> Sequence[GazetteAlert]:
         """Give these alerts, or all that nobody has looked at."""
-        ...
 
     def tell(self, post: Callable[[list[GazetteAlert]], None], now: datetime, limit: int = 50) -> Sequence[str]:
         """Give `post` what nobody was told of, and mark it as told if that raises nothing."""
-        ...
 
     def seen(self, item_id: str, now: datetime) -> bool:
         """Record that a person has looked at an alert; False when there is none of that id."""
-        ...
 
 
-class Judgement(Protocol):
+class PublicationVerdict(Protocol):
     """What trying a staged version against the served one came to."""
 
     @property
     def passed(self) -> bool:
         """Whether it may be served."""
-        ...
 
     def as_json(self) -> dict[str, Any]:
         """Give what is kept with the version: `short`, `regressions`, `worse`, `wrong`."""
-        ...
 
     def lines(self) -> list[str]:
         """Say it to a person."""
-        ...
 
 
 class AlertNotTakenError(Unavailable):
@@ -249,7 +211,7 @@ class EditorialDesk:
     findings: Findings
     revisions: Revisions
     publications: Publications
-    corpora: Corpora
+    corpora: FillableCorpora
     norms: NormIndex
     served: Callable[[], Knowledge]
     released: Callable[[], Knowledge]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from clara.editorial.ports import EditorialDesk, JobOutcome, Judgement, Progress, Publications, Say
+from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Publications, PublicationVerdict, Say
 from clara.editorial.versions import Publication, ServedVersion, target_of_undo
 from clara.errors import NotFound, Refused
 from clara.ingestion.corpora import copying
@@ -32,7 +32,7 @@ class Candidate:
 
 
 # Holds a staged version against the served one.
-Judge = Callable[[Candidate, Candidate], Judgement]
+Judge = Callable[[Candidate, Candidate], PublicationVerdict]
 
 
 class BusyPublishingError(Refused):
@@ -198,7 +198,7 @@ def _staged(desk: EditorialDesk, what: WantedVersion, say: Say, progress: Progre
             desk.corpora.passages().drop(staged.physical)
 
 
-def _verdict(desk: EditorialDesk, what: WantedVersion, staged: Publication, judge: Judge) -> Judgement:
+def _verdict(desk: EditorialDesk, what: WantedVersion, staged: Publication, judge: Judge) -> PublicationVerdict:
     held, _ = laid_over(desk.released(), desk.revisions.of(what.before.revisions))
     return judge(Candidate(held, what.before.physical), Candidate(what.knowledge, staged.physical))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
 
-from clara.editorial.drift import Finding
+from clara.editorial.drift import DriftFinding
 from clara.knowledge.derivations import NONE, Base, Derivations, amounts, current, names_in, worked_out
 from clara.knowledge.law.comparison import IN_FORCE
 from clara.knowledge.law.references import provisions_of
@@ -83,7 +83,7 @@ class Moved:
     new: Decimal | None
 
 
-def moved_bases(finding: Finding, derivations: Derivations, touched: Mapping[str, Fact]) -> dict[str, Moved]:
+def moved_bases(finding: DriftFinding, derivations: Derivations, touched: Mapping[str, Fact]) -> dict[str, Moved]:
     """Give the bases, by name, whose figure went with a finding. `touched` are the facts that rest on what changed, by id."""
     gone = {Decimal(repr(one.value)) for one in finding.figures_gone if one.kind is FigureKind.AMOUNT}
     return {
@@ -133,7 +133,7 @@ def _known(base: Base, fact: Fact) -> Iterator[Decimal]:
     yield from (base.value,) if now is None else (now, base.value)
 
 
-def _new(finding: Finding, old: Decimal) -> Decimal | None:
+def _new(finding: DriftFinding, old: Decimal) -> Decimal | None:
     """Give what stands where the old figure stood: in the line that differs in nothing but its numbers.
 
     Where there is no such line, the one amount that came for the one that went.
@@ -186,7 +186,7 @@ class Touched:
 
 
 def blast_radius(
-    finding: Finding,
+    finding: DriftFinding,
     procedures: Iterable[Procedure],
     addresses: frozenset[str] = frozenset(),
     derivations: Derivations = NONE,
@@ -212,7 +212,9 @@ def proposes(kind: str, relation: str) -> bool:
     return relation in {"provision", "formula"} or kind == "page"
 
 
-def proposing(finding: Finding, derivations: Derivations, facts: Mapping[str, Fact], moved: Mapping[str, Moved]) -> Propose:
+def proposing(
+    finding: DriftFinding, derivations: Derivations, facts: Mapping[str, Fact], moved: Mapping[str, Moved]
+) -> Propose:
     """Give what proposes: by formula where a figure of the fact derives from a base that moved, else figure by figure.
 
     `facts` are those that state the bases, by id.
@@ -230,7 +232,7 @@ def proposing(finding: Finding, derivations: Derivations, facts: Mapping[str, Fa
     return propose
 
 
-def _relation(finding: Finding, fact: Fact, addresses: frozenset[str]) -> Relation | None:
+def _relation(finding: DriftFinding, fact: Fact, addresses: frozenset[str]) -> Relation | None:
     """Tell by what a finding touches a fact: its provision, its norm as a whole, or nothing but its address."""
     if finding.weight == "cosmetic":
         return None
@@ -246,7 +248,7 @@ def _relation(finding: Finding, fact: Fact, addresses: frozenset[str]) -> Relati
     return "source" if cited and not bases else None
 
 
-def _speaks_of(finding: Finding, fact: Fact) -> bool:
+def _speaks_of(finding: DriftFinding, fact: Fact) -> bool:
     """Whether the changed block held a figure of the fact, or much of its words."""
     if fact.values & finding.figures_gone:
         return True
@@ -255,7 +257,7 @@ def _speaks_of(finding: Finding, fact: Fact) -> bool:
     return bool(words) and len(words & held) >= _SHARED_WORDS * len(words)
 
 
-def proposal(fact: Fact, finding: Finding) -> dict[str, Any] | None:
+def proposal(fact: Fact, finding: DriftFinding) -> dict[str, Any] | None:
     """Give the fields of the fact with the new figure in place of the one that went; None unless that is certain.
 
     Certain is: the source lost one figure of a kind and unit, which the fact states, and got one of the same kind and unit.

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from clara.data_files import DataError, Fault, read_schema
 from clara.editorial.decisions import Corrected, Decision, Holds, untouched
-from clara.editorial.drift import Finding
+from clara.editorial.drift import DriftFinding
 from clara.editorial.findings import Draft, KeptFinding, KeptTouch
 from clara.editorial.pages import figures_as_json
 from clara.editorial.ports import EditorialDesk
@@ -190,13 +190,13 @@ def facts_of(catalogue: Catalogue) -> dict[str, Fact]:
     return {fact.id: fact for procedure in catalogue.procedures.values() for fact in procedure.facts}
 
 
-def found_of(kept: KeptFinding) -> Finding:
+def found_of(kept: KeptFinding) -> DriftFinding:
     """Give a finding as drift found it."""
 
     def figures(name: str) -> frozenset[Figure]:
         return frozenset(figure_from(value) for value in kept.figures.get(name, ()))
 
     kind: Literal["page", "article"] = "page" if kept.kind == "page" else "article"
-    return Finding(
+    return DriftFinding(
         kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, figures("gone"), figures("new")
     )

@@ -12,7 +12,7 @@ from clara.editorial.journey import Editorial
 from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, JobOutcome, Say
 from clara.editorial.sources import FAULTS, Read, in_files
 from clara.errors import NotFound
-from clara.ingestion.journey import Report
+from clara.ingestion.journey import IngestionReport
 from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex, UnservedNormError
 from clara.knowledge.sources import RegisteredSource, SourceKind, read_sources
 
@@ -74,7 +74,7 @@ def total_line(report: Mapping[str, Any]) -> str:
     return f"{report['sources']} sources ({outcomes}): {_counts(report['total'], dry_run=report['dry_run'])}"
 
 
-def report_of(done: Sequence[IngestedSource], released: Report | None, *, dry_run: bool) -> dict[str, Any]:
+def report_of(done: Sequence[IngestedSource], released: IngestionReport | None, *, dry_run: bool) -> dict[str, Any]:
     """Give what a run did. `unchanged` are the ids of documents of which nothing is to be told."""
     settled = [one.settled.as_json() for one in done if one.settled]
     quiet = [one for one in done if one.outcome == "unchanged" and not _moved(one.settled)]
@@ -157,7 +157,6 @@ class Crew(Protocol):
 
     def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IndexedNorm | str]]:
         """Give each document as it is done, with what was done or what was wrong. Raises ChildrenFailedError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,7 @@ class IngestionMeans:
 
     editorial: Editorial
     norms: NormIndex
-    fill: Callable[["IngestionChoice", Say, "Stages"], Report]
+    fill: Callable[["IngestionChoice", Say, "Stages"], IngestionReport]
     accepted: Callable[[str], object]
     crew: Callable[[str, int], Crew]
 

@@ -10,9 +10,9 @@ import numpy as np
 from clara.errors import Invalid
 from clara.ingestion.chunks import OVERLAP, SIZE, Strategy, passages_of_document
 from clara.ingestion.documents import read_documents
-from clara.ingestion.journey import Progress, Report, ingest
+from clara.ingestion.journey import IngestionReport, Progress, ingest
 from clara.ingestion.plan import text_digest_of
-from clara.ingestion.ports import Corpora, StoredCorpus
+from clara.ingestion.ports import FillableCorpora, StoredCorpus
 from clara.ingestion.programs import ProgramReader, Survey, passages_of_programs
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
@@ -40,7 +40,9 @@ class Cutting:
     overlap: int = OVERLAP
 
 
-def load(corpora: Corpora, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress) -> Report:
+def load(
+    corpora: FillableCorpora, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress
+) -> IngestionReport:
     """Make the corpus hold exactly the documents of a file.
 
     Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
@@ -68,8 +70,8 @@ class Programs:
 
 
 def load_programs(
-    corpora: Corpora, name: str, source: Programs, *, profile: str, cutting: Cutting, progress: Progress
-) -> tuple[Report, Survey]:
+    corpora: FillableCorpora, name: str, source: Programs, *, profile: str, cutting: Cutting, progress: Progress
+) -> tuple[IngestionReport, Survey]:
     """Make the corpus hold exactly the functions, classes and the like of a folder of programs.
 
     Only units whose text changed are embedded anew; one that moved keeps its vector. Raises UnreadableProgramsError,
@@ -93,7 +95,9 @@ def check_name(name: str) -> None:
         )
 
 
-def fill(corpora: Corpora, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress) -> Report:
+def fill(
+    corpora: FillableCorpora, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress
+) -> IngestionReport:
     """Make the corpus hold exactly these passages, searched as the profile says. Raises StoreUnavailableError."""
     embedder = corpora.filling(name)
     store = corpora.passages(profile, embedder)
@@ -112,7 +116,7 @@ def corpora_lines(held: Iterable[StoredCorpus]) -> list[str]:
     return table(rows)
 
 
-def drop(corpora: Corpora, name: str) -> None:
+def drop(corpora: FillableCorpora, name: str) -> None:
     """Remove a corpus. Raises CorpusNameError when there is none of that name, or it is Clara's own."""
     if name_of(name) == CORPUS:
         raise CorpusNameError(f"'{CORPUS}' is what Clara knows; it is not dropped. `clara ingest` renews it.")
@@ -120,7 +124,7 @@ def drop(corpora: Corpora, name: str) -> None:
         raise CorpusNameError(f"there is no corpus {name!r}; `clara corpus list` names those there are")
 
 
-def copying(corpora: Corpora, physical: str, wanted: Sequence[Passage], embedder: Embedder) -> Embedder:
+def copying(corpora: FillableCorpora, physical: str, wanted: Sequence[Passage], embedder: Embedder) -> Embedder:
     """Give what embeds only texts that a corpus of Clara's does not hold: the vectors of all others are those that it has."""
     store = corpora.passages(embedder=embedder)
     digests = store.stored(physical).vectors

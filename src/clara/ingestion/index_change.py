@@ -11,7 +11,7 @@ from typing import Protocol
 from clara.errors import Refused
 from clara.ingestion.corpora import CorpusNameError
 from clara.ingestion.journey import STEP
-from clara.ingestion.ports import LOOKED_AT, Corpora, Space, Spaces
+from clara.ingestion.ports import LOOKED_AT, FillableCorpora, Space, Spaces
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
 from clara.retrieval.corpus_alias import name_of
@@ -53,17 +53,17 @@ class EmbeddingModels(Protocol):
 
     def model_of(self, choice: str) -> str:
         """Give the name of the model that an operator chose."""
-        ...
 
     def filling(self, model: str) -> Embedder:
         """Give what embeds the texts of corpora for a model."""
-        ...
 
 
 class IndexChange:
     """Changes the model that corpora are searched by. `physical` gives the corpus that stands behind a name."""
 
-    def __init__(self, spaces: Spaces, corpora: Corpora, models: EmbeddingModels, physical: Callable[[str], str]) -> None:
+    def __init__(
+        self, spaces: Spaces, corpora: FillableCorpora, models: EmbeddingModels, physical: Callable[[str], str]
+    ) -> None:
         self._spaces = spaces
         self._corpora = corpora
         self._models = models

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from clara.errors import Invalid
 from clara.ingestion.links import linked, names_of
 from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
-from clara.ingestion.ports import Change, PassageStore, StoredDigests, Written
+from clara.ingestion.ports import CorpusChange, PassageStore, StoredDigests, WrittenPassage
 from clara.retrieval.embedders import embedded
 from clara.retrieval.names import SHORTEST_NAME, normalised
 from clara.retrieval.passage import Passage
@@ -23,7 +23,7 @@ class WholeCorpusError(Invalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class IngestionReport:
     """What an ingestion did, or would do."""
 
     corpus: str
@@ -40,7 +40,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class IngestionScope:
     """What is ingested: a whole corpus, or one document of it; `anew`: as if nothing were stored, so that all is embedded."""
 
     corpus: str
@@ -49,21 +49,21 @@ class Scope:
 
 
 def ingest(
-    scope: str | Scope,
+    scope: str | IngestionScope,
     wanted: Sequence[Passage],
     store: PassageStore,
     embedder: Embedder,
     *,
     dry_run: bool = False,
     progress: Progress = lambda _done, _total: None,
-) -> Report:
+) -> IngestionReport:
     """Make the corpus hold exactly the wanted passages, with the names and links that the store's profile asks for.
 
     `scope` is the name of the corpus, or says more; with a document in it, only that document changes. `wanted` comes validated
     and chunked from knowledge. All is changed in one transaction. Raises WholeCorpusError, StoreUnavailableError,
     EmbedderUnavailableError; then the corpus is as it was.
     """
-    chosen = Scope(scope) if isinstance(scope, str) else scope
+    chosen = IngestionScope(scope) if isinstance(scope, str) else scope
     corpus = chosen.corpus
     _check(chosen, wanted, store)
     plan = plan_changes(_stored(chosen, store), wanted)
@@ -71,13 +71,13 @@ def ingest(
         written = tuple(_written(corpus, plan, store, embedder, progress))
         if store.profile.follows_names:
             named = tuple(replace(item, names=_names(item.passage)) for item in written)
-            store.apply(corpus, Change(named, plan.drop, linked(wanted)))
+            store.apply(corpus, CorpusChange(named, plan.drop, linked(wanted)))
         else:
-            store.apply(corpus, Change(written, plan.drop, document=chosen.document))
-    return Report(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run)
+            store.apply(corpus, CorpusChange(written, plan.drop, document=chosen.document))
+    return IngestionReport(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run)
 
 
-def _check(scope: Scope, wanted: Sequence[Passage], store: PassageStore) -> None:
+def _check(scope: IngestionScope, wanted: Sequence[Passage], store: PassageStore) -> None:
     if scope.document is None:
         return
     if store.profile.follows_names:
@@ -86,7 +86,7 @@ def _check(scope: Scope, wanted: Sequence[Passage], store: PassageStore) -> None
         raise WholeCorpusError(f"{scope.document} cannot be ingested alone: {strangers[0]} is a passage of another document")
 
 
-def _stored(scope: Scope, store: PassageStore) -> StoredDigests:
+def _stored(scope: IngestionScope, store: PassageStore) -> StoredDigests:
     stored = store.stored(scope.corpus, scope.document)
     if scope.anew:
         return replace(stored, passages=dict.fromkeys(stored.passages, ""), vectors={})
@@ -97,7 +97,7 @@ def _stored(scope: Scope, store: PassageStore) -> StoredDigests:
     return stored
 
 
-def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, progress: Progress) -> Iterator[Written]:
+def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, progress: Progress) -> Iterator[WrittenPassage]:
     fresh = [passage for passage in plan.write if passage.id in plan.embed]
     known = store.vectors(corpus, [passage.id for passage in plan.write if passage.id not in plan.embed])
     vectors = dict(known)
@@ -107,7 +107,7 @@ def _written(corpus: str, plan: Plan, store: PassageStore, embedder: Embedder, p
         vectors.update(zip((passage.id for passage in batch), made, strict=True))
         progress(min(start + STEP, len(fresh)), len(fresh))
     for passage in plan.write:
-        yield Written(passage, digest_of(passage), vectors[passage.id], text_digest_of(passage))
+        yield WrittenPassage(passage, digest_of(passage), vectors[passage.id], text_digest_of(passage))
 
 
 def _names(passage: Passage) -> tuple[str, ...]:

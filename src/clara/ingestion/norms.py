@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any, Final, Protocol
 
 from clara.errors import NotFound
-from clara.ingestion.journey import Progress, Report, Scope, ingest
-from clara.ingestion.ports import BusyDocumentError, Corpora
+from clara.ingestion.journey import IngestionReport, IngestionScope, Progress, ingest
+from clara.ingestion.ports import BusyDocumentError, FillableCorpora
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_from_json
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
 from clara.retrieval.ports import EmbedderUnavailableError
@@ -46,12 +46,10 @@ class ServedSource(Protocol):
     @property
     def id(self) -> int:
         """The number."""
-        ...
 
     @property
     def content(self) -> str:
         """Of a norm, its JSON."""
-        ...
 
 
 class ServedNorms(Protocol):
@@ -59,18 +57,16 @@ class ServedNorms(Protocol):
 
     def served(self, source_id: str) -> ServedSource | None:
         """Give what answers rest on."""
-        ...
 
     def note_ingestion(self, snapshot_id: int, done: Mapping[str, Any]) -> None:
         """Note what bringing it into the index did."""
-        ...
 
 
 class NormIndex:
     """The corpus of the law. `alone` keeps others from a document of a corpus while a block runs. Raises BusyDocumentError."""
 
     def __init__(
-        self, corpora: Corpora, served: ServedNorms, alone: Callable[[str, str], AbstractContextManager[None]]
+        self, corpora: FillableCorpora, served: ServedNorms, alone: Callable[[str, str], AbstractContextManager[None]]
     ) -> None:
         self._corpora = corpora
         self._served = served
@@ -109,11 +105,11 @@ class NormIndex:
         anew: bool = False,
         dry_run: bool = False,
         progress: Progress = lambda _done, _total: None,
-    ) -> Report:
+    ) -> IngestionReport:
         """Make the index hold exactly the passages of a norm, or say what that would change."""
         embedder = self._corpora.filling(LAW_CORPUS)
         report = ingest(
-            Scope(LAW_CORPUS, norm.id, anew),
+            IngestionScope(LAW_CORPUS, norm.id, anew),
             passages_of_norm(norm, LAW_CORPUS),
             self._corpora.passages(self._corpora.profile(PROFILE), embedder),
             self._corpora.law_embedder(norm.id, embedder, anew=anew),

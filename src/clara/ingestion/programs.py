@@ -50,7 +50,7 @@ class UnreadableProgramsError(Invalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ProgramUnit:
     """A function, class, method or the like as it was cut; lines count from 1, both ends included.
 
     `qualified` is the name inside its file, with dots: "Cache.get"; empty for the file itself. `path` is relative to the
@@ -105,7 +105,7 @@ class Skipped:
 class Survey:
     """What a folder of programs holds: its units, what was left out, and how many files were cut."""
 
-    units: tuple[Unit, ...]
+    units: tuple[ProgramUnit, ...]
     skipped: tuple[Skipped, ...]
     files: int
 
@@ -144,7 +144,7 @@ class ProgramReader(Protocol):
 
 
 def passages_of_programs(
-    units: Sequence[Unit], corpus: str, language: str, *, counter: TokenCounter, size: int, overlap: int
+    units: Sequence[ProgramUnit], corpus: str, language: str, *, counter: TokenCounter, size: int, overlap: int
 ) -> list[Passage]:
     """Make passages of each unit: what is said of it, in words and under what its file and its class say, and its source.
 
@@ -183,7 +183,9 @@ def passages_of_programs(
     return passages
 
 
-def _pieces(unit: Unit, about: Mapping[str, str], cut: Callable[[str], Sequence[Chunk]]) -> Iterator[tuple[Heading, str]]:
+def _pieces(
+    unit: ProgramUnit, about: Mapping[str, str], cut: Callable[[str], Sequence[Chunk]]
+) -> Iterator[tuple[Heading, str]]:
     """Give the texts of a unit's passages, each with its heading; `about` says what a place is, in a sentence.
 
     Comments in a program look like the headings of a text and are none, so those of the pieces are not used.
@@ -208,7 +210,7 @@ def in_words(name: str) -> str:
     return " ".join(_HUMP.sub(" ", name).replace("_", " ").lower().split())
 
 
-def _metadata(unit: Unit) -> dict[str, object]:
+def _metadata(unit: ProgramUnit) -> dict[str, object]:
     return {
         "language": unit.language,
         "file_path": unit.path,
@@ -221,13 +223,13 @@ def _metadata(unit: Unit) -> dict[str, object]:
     }
 
 
-def _names(unit: Unit, called: Counter[str]) -> list[str]:
+def _names(unit: ProgramUnit, called: Counter[str]) -> list[str]:
     """Give the name by which other programs speak of a unit; none where several are called so, or a file."""
     own = unit.qualified and called[unit.name] == 1 and len(unit.name) >= SHORTEST_OWN_NAME
     return [unit.name] if own else []
 
 
-def _id(unit: Unit, seen: Counter[str]) -> str:
+def _id(unit: ProgramUnit, seen: Counter[str]) -> str:
     plain = _escaped(unit.place)
     if len(plain) > LONGEST_ID:
         plain = f"{plain[: LONGEST_ID - 20]}~{hashlib.sha256(plain.encode()).hexdigest()[:12]}"

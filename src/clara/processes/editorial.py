@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 
-from clara.adapters.boe.client import BoeClient, Pace
+from clara.adapters.boe.client import BoeClient, GazettePace
 from clara.adapters.boe.consolidated import read_consolidated
 from clara.adapters.documents.reader import MEDIA_TYPES, text_of
 from clara.adapters.http.alerts import post_alert
@@ -123,10 +123,10 @@ def in_the_net(fetcher: Fetcher, gazette: BoeClient, today: date) -> Read:
 
 @contextmanager
 def watching_the_gazette(
-    container: Container, webhook: str, pace: Pace | None = None, clock: Clock = lambda: datetime.now(UTC)
+    container: Container, webhook: str, pace: GazettePace | None = None, clock: Clock = lambda: datetime.now(UTC)
 ) -> Iterator[GazetteWatch]:
     """Give the watch; it posts to the webhook, if there is one."""
-    gazette = BoeClient(container.settings.boe_base_url, pace or Pace())
+    gazette = BoeClient(container.settings.boe_base_url, pace or GazettePace())
     try:
         post = partial(post_alert, webhook) if webhook else None
         yield GazetteWatch(PostgresGazette(container.engine), gazette, post, clock)

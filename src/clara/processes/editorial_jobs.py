@@ -19,12 +19,12 @@ from clara.editorial.ports import AlertNotTakenError, JobOutcome, Progress, Say
 from clara.editorial.publication import Candidate
 from clara.editorial.source_ingestion import IngestionChoice, IngestionMeans, Stages, ingest_chosen
 from clara.errors import Invalid
-from clara.ingestion.journey import Report
+from clara.ingestion.journey import IngestionReport
 from clara.processes.editorial import build_editorial, build_norms, looking_at_sources, reading_the_net, watching_the_gazette
 from clara.processes.ingestion_workers import WorkerCrew
 from clara.processes.preparation import fill
 from clara.processes.run_record import recorded
-from clara.quality.publication_gate import Gate, Verdict
+from clara.quality.publication_gate import PublicationGate, Verdict
 
 PAUSES: Final = (1.0, 5.0)
 # What became of an act, for the audit log; where nothing was to do there is none.
@@ -138,7 +138,7 @@ def build_means(container: Container) -> IngestionMeans:
     """Build what an ingestion works with."""
     engine = container.engine
 
-    def filled(chosen: IngestionChoice, say: Say, progress: Stages) -> Report:
+    def filled(chosen: IngestionChoice, say: Say, progress: Stages) -> IngestionReport:
         return fill(
             container, say, dry_run=chosen.dry_run, anew=chosen.anew, progress=lambda done, of: progress("passages", done, of)
         )
@@ -174,7 +174,7 @@ def publish(container: Container, chosen: PublicationChoice, telling: Telling, p
 
 def _acted(container: Container, editorial: Editorial, chosen: PublicationChoice, say: Say, progress: Progress) -> JobOutcome:
     def judge(before: Candidate, staged: Candidate) -> Verdict:
-        return Gate(container.snapshot(), say, progress).held_against(before, staged)
+        return PublicationGate(container.snapshot(), say, progress).held_against(before, staged)
 
     if chosen.dry_run:
         return editorial.rehearse(say)

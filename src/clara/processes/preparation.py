@@ -11,7 +11,7 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, Unsuit
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.container import Container, open_container
 from clara.errors import Refused
-from clara.ingestion.journey import STEP, Progress, Report, Scope, ingest
+from clara.ingestion.journey import STEP, IngestionReport, IngestionScope, Progress, ingest
 from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoreUnavailableError
 from clara.knowledge.knowledge_base import laid_over
@@ -107,7 +107,7 @@ def services_or_outage(settings: Settings, say: Say) -> Iterator[Container]:
 
 def fill(
     services: Container, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
-) -> Report:
+) -> IngestionReport:
     """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
     A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
@@ -116,7 +116,7 @@ def fill(
     physical, passages = as_served(services)
     embedder = patient_embedder(services, physical, say)
     report = ingest(
-        Scope(physical, anew=anew),
+        IngestionScope(physical, anew=anew),
         passages,
         services.passages(embedder=embedder),
         services.memorising_embedder(embedder, anew=True) if anew else services.passage_embedder(embedder),

@@ -13,7 +13,7 @@ from clara.answering.writing.frame import citation_of
 from clara.data_files import day
 from clara.delivery.message import StoredTurn
 from clara.editorial.as_of import PastMoment, moment_of
-from clara.editorial.ports import Evidence
+from clara.editorial.ports import EvidenceRecord
 from clara.editorial.versions import ShownPassage
 from clara.errors import NotFound
 from clara.knowledge.passages import CORPUS
@@ -42,7 +42,6 @@ class Turns(Protocol):
 
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a turn by its number."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Explainer:
     tools: Callable[[], Tools]
     plan: Callable[[Query], Sequence[str]]
     turns: Callable[[], Turns]
-    evidence: Callable[[], Evidence]
+    evidence: Callable[[], EvidenceRecord]
     as_of: Callable[[PastMoment], AbstractContextManager[Tools]]
 
     def explain(self, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def _measures(short: Sequence[str]) -> set[str]:
     return {one.partition(":")[0] for one in short}
 
 
-class Gate:
+class PublicationGate:
     """Asks versions the questions of the evaluation and every suite of answers; `category` and `suites` keep it to a few."""
 
     def __init__(

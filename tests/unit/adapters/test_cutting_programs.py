@@ -10,7 +10,7 @@ from clara.adapters.treesitter.cutter import MOST_CALLS, cut
 from clara.adapters.treesitter.grammars import GRAMMARS
 from clara.adapters.treesitter.reader import LARGEST, TreeSitterReader, source_of
 from clara.cli.corpora import PROGRAMS
-from clara.ingestion.programs import LANGUAGES, Reason, Skipped, Survey, Unit, UnreadableProgramsError
+from clara.ingestion.programs import LANGUAGES, ProgramUnit, Reason, Skipped, Survey, UnreadableProgramsError
 from clara.settings import child_environment
 
 CODE = Path(__file__).parents[2] / "data" / "code"
@@ -21,7 +21,7 @@ def read(folder: Path, *languages: str) -> Survey:
 
 
 @pytest.fixture(scope="module")
-def units() -> dict[str, Unit]:
+def units() -> dict[str, ProgramUnit]:
     return {unit.place: unit for unit in read(CODE).units}
 
 
@@ -57,7 +57,7 @@ def units() -> dict[str, Unit]:
     ],
 )
 def test_what_is_known_of_a_unit(
-    units: dict[str, Unit], name: str, kind: str, lines: tuple[int, int], signature: str, documentation: str
+    units: dict[str, ProgramUnit], name: str, kind: str, lines: tuple[int, int], signature: str, documentation: str
 ) -> None:
     """Kind, first and last line, signature with decorators, and documentation without its signs, in every language."""
     unit = units[name]
@@ -67,7 +67,7 @@ def test_what_is_known_of_a_unit(
     assert bool(unit.documentation) == bool(documentation)
 
 
-def test_calls(units: dict[str, Unit]) -> None:
+def test_calls(units: dict[str, ProgramUnit]) -> None:
     """Whatever a unit calls is known by its last name, in every language, and constructors as well."""
     expected = {
         "auth/tokens.py::TokenService.authenticate": {"split", "compare_digest", "_signature", "PermissionError"},
@@ -81,7 +81,7 @@ def test_calls(units: dict[str, Unit]) -> None:
     assert {name: expected[name] - set(units[name].calls) for name in expected} == {name: set() for name in expected}
 
 
-def test_a_class_shows_its_methods_and_not_their_bodies(units: dict[str, Unit]) -> None:
+def test_a_class_shows_its_methods_and_not_their_bodies(units: dict[str, ProgramUnit]) -> None:
     """What stands in a class outside of methods is its own; of a method, its signature is."""
     service = units["auth/tokens.py::TokenService"].text
     assert "def authenticate(self, token: str) -> str:" in service
@@ -104,7 +104,7 @@ def test_what_is_left_out() -> None:
     }
 
 
-def test_a_syntax_error_costs_one_function(units: dict[str, Unit]) -> None:
+def test_a_syntax_error_costs_one_function(units: dict[str, ProgramUnit]) -> None:
     """The functions before and behind a broken one are cut as they stand."""
     named = {unit.qualified for unit in units.values() if unit.path == "auth/broken.py"}
     assert named == {"", "sign_out", "remember_device"}

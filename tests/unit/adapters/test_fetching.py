@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
 from clara.adapters.http.deadline import asked_patience
-from clara.adapters.http.fetcher import Bounds, HostPace, PoliteFetcher, back_off
+from clara.adapters.http.fetcher import FetchBounds, HostPace, PoliteFetcher, back_off
 from clara.editorial.sources import Fetched, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara_lab.stand_ins.server import Delivery
 from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
@@ -59,7 +59,7 @@ def web() -> ScriptedWeb:
 
 
 @contextmanager
-def fetching(web: ScriptedWeb, time: Time, bounds: Bounds | None = None) -> Iterator[tuple[PoliteFetcher, str]]:
+def fetching(web: ScriptedWeb, time: Time, bounds: FetchBounds | None = None) -> Iterator[tuple[PoliteFetcher, str]]:
     """Serve the pages, and give a fetcher that may ask this machine, with the address."""
     fetcher = PoliteFetcher("https://clara.example", bounds, HERE, clock=time.clock, wait=time.wait)
     with closing(fetcher), web.serving() as address:
@@ -71,7 +71,7 @@ def wanted(address: str, path: str = "/a", **changes: object) -> PageRequest:
 
 
 def fetched(
-    web: ScriptedWeb, time: Time, path: str = "/a", bounds: Bounds | None = None, **changes: object
+    web: ScriptedWeb, time: Time, path: str = "/a", bounds: FetchBounds | None = None, **changes: object
 ) -> Fetched | Unchanged:
     with fetching(web, time, bounds) as (fetcher, address):
         return fetcher.fetch(wanted(address, path, **changes))
@@ -317,7 +317,7 @@ def test_a_name_that_is_not_there(time: Time) -> None:
 def test_what_is_not_taken(page: WebPage, expected: str, web: ScriptedWeb, time: Time) -> None:
     """Another type, or too much, packed or not, is refused, and not asked for again."""
     web.put("/a", page)
-    bounds = Bounds(most_bytes=2_000) if page.media_type.startswith("text") else Bounds(most_bytes=60_000_000)
+    bounds = FetchBounds(most_bytes=2_000) if page.media_type.startswith("text") else FetchBounds(most_bytes=60_000_000)
     began = perf_counter()
     with pytest.raises(SourceRefusedError, match=expected):
         fetched(web, time, bounds=bounds)
@@ -330,7 +330,7 @@ def test_a_large_answer_is_not_read_to_its_end(web: ScriptedWeb, time: Time) -> 
     web.put("/a", WebPage(b"x" * 1_000_000, delivery=Delivery.DRIP_BODY))
     began = perf_counter()
     with pytest.raises(SourceRefusedError, match="more than 100"):
-        fetched(web, time, bounds=Bounds(most_bytes=100))
+        fetched(web, time, bounds=FetchBounds(most_bytes=100))
     assert perf_counter() - began < 5
 
 
@@ -392,7 +392,7 @@ def test_a_slow_host_holds_nobody(delivery: Delivery, web: ScriptedWeb, time: Ti
     web.put("/a", WebPage(b"x" * 100_000, delivery=delivery))
     began = perf_counter()
     with pytest.raises(SourceUnreachableError, match="did not answer within the deadline"):
-        fetched(web, time, bounds=Bounds(seconds=10, try_seconds=0.3, tries=2), pause_seconds=0.0)
+        fetched(web, time, bounds=FetchBounds(seconds=10, try_seconds=0.3, tries=2), pause_seconds=0.0)
     assert perf_counter() - began < 5
 
 
@@ -400,7 +400,7 @@ def test_all_tries_share_one_deadline(web: ScriptedWeb) -> None:
     """When the time of a page is used up, no other try begins."""
     web.put("/a", WebPage(delivery=Delivery.HANG))
     waits: list[float] = []
-    fetcher = PoliteFetcher(bounds=Bounds(seconds=0.3, try_seconds=5, tries=9), inside=HERE, wait=waits.append)
+    fetcher = PoliteFetcher(bounds=FetchBounds(seconds=0.3, try_seconds=5, tries=9), inside=HERE, wait=waits.append)
     with web.serving() as address, pytest.raises(SourceUnreachableError):
         fetcher.fetch(wanted(address, pause_seconds=0.0))
     fetcher.close()
@@ -415,7 +415,7 @@ def test_an_unknown_certificate_is_refused(tmp_path: Path, time: Time) -> None:
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     server.handle_error = lambda *_: None
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    fetcher = PoliteFetcher(bounds=Bounds(try_seconds=3), inside=HERE, clock=time.clock, wait=time.wait)
+    fetcher = PoliteFetcher(bounds=FetchBounds(try_seconds=3), inside=HERE, clock=time.clock, wait=time.wait)
     with pytest.raises(SourceUnreachableError, match="could not be reached"):
         fetcher.fetch(wanted(f"https://127.0.0.1:{server.server_address[1]}", pause_seconds=0.0))
     fetcher.close()

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.knowledge.law.law_samples import sample, written
 
 from clara.data_files import partial_date
-from clara.editorial.drift import Finding, drift_of_norm, drift_of_page
+from clara.editorial.drift import DriftFinding, drift_of_norm, drift_of_page
 from clara.editorial.radius import blast_radius, proposal
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
@@ -37,7 +37,7 @@ def law(text: str) -> Norm:
     return written("##### Artículo 1. Plazo.", text, "##### Artículo 2.", "Otra cosa.")
 
 
-def finding(gone: str, new: str, kind: str = "article") -> Finding:
+def finding(gone: str, new: str, kind: str = "article") -> DriftFinding:
     made = drift_of_norm(law(gone), law(new))[0]
     return replace(made, kind="page") if kind == "page" else made
 

@@ -8,14 +8,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socket import socket
 from threading import Thread
 
-from clara.adapters.boe.client import BoeClient, Pace
-from clara.adapters.http.fetcher import Bounds, PoliteFetcher
+from clara.adapters.boe.client import BoeClient, GazettePace
+from clara.adapters.http.fetcher import FetchBounds, PoliteFetcher
 from clara.editorial.sources import STRIKES, SourceUnreachableError, giving_up, looking
 from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.processes.editorial import in_the_net
 
 HOST, MANY = "127.0.0.1", 6
-ONCE = Pace(exchange_seconds=5, pause_seconds=0, retry_seconds=0, tries=1)
+ONCE = GazettePace(exchange_seconds=5, pause_seconds=0, retry_seconds=0, tries=1)
 PAGE = b"<html><body><main><p>El plazo es de tres meses.</p></main></body></html>"
 
 
@@ -62,7 +62,7 @@ def norm(number: int) -> RegisteredSource:
 
 def looked(gazette: str, *sources: RegisteredSource) -> tuple[list[str], int]:
     """Look at sources in turn; give what came of each, and how often the gazette was asked."""
-    fetcher = PoliteFetcher("", Bounds(tries=1, try_seconds=5), inside={HOST}, wait=lambda _seconds: None)
+    fetcher = PoliteFetcher("", FetchBounds(tries=1, try_seconds=5), inside={HOST}, wait=lambda _seconds: None)
     client = BoeClient(gazette, ONCE, wait=lambda _seconds: None)
     fetch, told = looking(giving_up(in_the_net(fetcher, client, date(2026, 8, 1)), gazette)), []
     for source in sources:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from clara.ingestion.ports import Change, StoredDigests, StoreUnavailableError, Written
+from clara.ingestion.ports import CorpusChange, StoredDigests, StoreUnavailableError, WrittenPassage
 from clara.retrieval.profile import Profile
 
 
@@ -12,8 +12,8 @@ class MemoryStore:
 
     def __init__(self, profile: Profile | None = None) -> None:
         self.profile = profile or Profile()
-        self.corpora: dict[str, dict[str, Written]] = {}
-        self.changes: list[Change] = []
+        self.corpora: dict[str, dict[str, WrittenPassage]] = {}
+        self.changes: list[CorpusChange] = []
         self.down = False
 
     def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
@@ -36,7 +36,7 @@ class MemoryStore:
         held = self.corpora.get(corpus, {})
         return {name: list(held[name].vector) for name in ids if name in held}
 
-    def apply(self, corpus: str, change: Change) -> None:
+    def apply(self, corpus: str, change: CorpusChange) -> None:
         """Make all changes."""
         self._answer()
         held = dict(self.corpora.get(corpus, {}))

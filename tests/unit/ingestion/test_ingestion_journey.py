@@ -9,7 +9,7 @@ import pytest
 from memory_store import MemoryStore
 from unit_builders import row_of
 
-from clara.ingestion.journey import Report, Scope, WholeCorpusError, ingest
+from clara.ingestion.journey import IngestionReport, IngestionScope, WholeCorpusError, ingest
 from clara.ingestion.ports import StoreUnavailableError
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import EmbedderUnavailableError, Role
@@ -57,7 +57,7 @@ def test_first_run(store: MemoryStore, count: int) -> None:
     """The first run embeds every passage once, as a passage, with its own vector, and stores it."""
     embedder, wanted = CountingEmbedder(), passages(count)
     report = ingest("clara", wanted, store, embedder)
-    assert report == Report("clara", written=count, embedded=count, dropped=0, kept=0, dry_run=False)
+    assert report == IngestionReport("clara", written=count, embedded=count, dropped=0, kept=0, dry_run=False)
     assert sorted(embedder.texts) == sorted(passage.indexed_text for passage in wanted)
     assert embedder.roles <= {"passage"}
     held = store.corpora.get("clara", {})
@@ -70,7 +70,7 @@ def test_second_run_embeds_nothing(store: MemoryStore) -> None:
     ingest("clara", passages(20), store, CountingEmbedder())
     embedder = CountingEmbedder(patience=0)
     report = ingest("clara", passages(20), store, embedder)
-    assert report == Report("clara", written=0, embedded=0, dropped=0, kept=20, dry_run=False)
+    assert report == IngestionReport("clara", written=0, embedded=0, dropped=0, kept=20, dry_run=False)
     assert len(store.changes) == 1
 
 
@@ -80,7 +80,7 @@ def test_dry_run_writes_nothing(store: MemoryStore) -> None:
     before = dict(store.corpora["clara"])
     wanted = [replace(passages(3)[0], text="Nuevo."), replace(passages(3)[1], territory="ES-MD"), *passages(5)[3:]]
     report = ingest("clara", wanted, store, CountingEmbedder(patience=0), dry_run=True)
-    assert report == Report("clara", written=4, embedded=3, dropped=1, kept=0, dry_run=True)
+    assert report == IngestionReport("clara", written=4, embedded=3, dropped=1, kept=0, dry_run=True)
     assert store.corpora["clara"] == before
 
 
@@ -174,8 +174,8 @@ def test_one_document_is_ingested_alone(store: MemoryStore) -> None:
         CountingEmbedder(),
     )
     wanted = [row_of("tie-plazos-01", "Otro texto.")]
-    report = ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
-    assert report == Report("law", written=1, embedded=1, dropped=1, kept=0, dry_run=False)
+    report = ingest(IngestionScope("law", "tie"), wanted, store, CountingEmbedder())
+    assert report == IngestionReport("law", written=1, embedded=1, dropped=1, kept=0, dry_run=False)
     assert set(store.corpora["law"]) == {"nie-plazos-01", "tie-plazos-01"}
     assert store.changes[-1].document == "tie"
 
@@ -183,9 +183,9 @@ def test_one_document_is_ingested_alone(store: MemoryStore) -> None:
 def test_one_document_again_embeds_nothing(store: MemoryStore) -> None:
     """A document that did not change is left alone, under whatever profile its corpus was written."""
     wanted = [row_of("tie-plazos-01")]
-    ingest(Scope("law", "tie"), wanted, store, CountingEmbedder())
+    ingest(IngestionScope("law", "tie"), wanted, store, CountingEmbedder())
     store.profile = replace(store.profile, name="other")
-    assert ingest(Scope("law", "tie"), wanted, store, CountingEmbedder(patience=0)).kept == 1
+    assert ingest(IngestionScope("law", "tie"), wanted, store, CountingEmbedder(patience=0)).kept == 1
     assert len(store.changes) == 1
 
 
@@ -193,8 +193,8 @@ def test_anew(store: MemoryStore) -> None:
     """Ingesting anew embeds and writes everything, and drops as ever."""
     ingest("clara", passages(3), store, CountingEmbedder())
     embedder = CountingEmbedder()
-    report = ingest(Scope("clara", anew=True), passages(2), store, embedder)
-    assert report == Report("clara", written=2, embedded=2, dropped=1, kept=0, dry_run=False)
+    report = ingest(IngestionScope("clara", anew=True), passages(2), store, embedder)
+    assert report == IngestionReport("clara", written=2, embedded=2, dropped=1, kept=0, dry_run=False)
     assert len(embedder.texts) == 2
 
 
@@ -209,5 +209,5 @@ def test_what_cannot_be_ingested_alone(profile: Profile, passage: Passage) -> No
     """Whom a text names is known of a whole corpus only, and a document brings no passage of another."""
     store = MemoryStore(profile)
     with pytest.raises(WholeCorpusError, match="tie cannot be ingested alone"):
-        ingest(Scope("law", "tie"), [passage], store, CountingEmbedder(patience=0))
+        ingest(IngestionScope("law", "tie"), [passage], store, CountingEmbedder(patience=0))
     assert store.changes == []

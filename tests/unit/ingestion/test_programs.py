@@ -8,16 +8,16 @@ from clara.adapters.models.local import LocalTokenCounter
 from clara.ingestion.documents import LONGEST_ID
 from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
-from clara.ingestion.programs import Reason, Skipped, Survey, Unit, in_words, passages_of_programs
+from clara.ingestion.programs import ProgramUnit, Reason, Skipped, Survey, in_words, passages_of_programs
 from clara.retrieval.passage import Passage
 
 COUNTER = LocalTokenCounter()
-UNIT = Unit(
+UNIT = ProgramUnit(
     "method", "get", "Cache.get", "python", "store/cache.py", 3, 9, "def get(self, key):", "Give a value.", "    return 1"
 )
 
 
-def passages(*units: Unit, size: int = 512) -> list[Passage]:
+def passages(*units: ProgramUnit, size: int = 512) -> list[Passage]:
     return passages_of_programs(units, "code", "code", counter=COUNTER, size=size, overlap=0)
 
 

@@ -27,7 +27,7 @@ _TRIED_AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class GazettePace:
     """How the gazette is asked: seconds for a whole exchange, between two requests, and before another try (then twice that).
 
     A law of budgets has some 10 MB and comes within the time of an exchange at 3 Mbit/s.
@@ -57,13 +57,13 @@ class BoeClient:
     def __init__(
         self,
         base_url: str = SITE,
-        pace: Pace | None = None,
+        pace: GazettePace | None = None,
         wait: Callable[[float], None] = sleep,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self.requests = 0
         self._base = base_url.rstrip("/")
-        self._pace = pace or Pace()
+        self._pace = pace or GazettePace()
         self._wait = wait
         self._clock = clock
         self._turn = Lock()

@@ -55,7 +55,7 @@ OK, NOT_MODIFIED, GONE = 200, 304, frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class FetchBounds:
     """How much one page may cost: seconds of exchange in all and for one try, tries, bytes once unpacked.
 
     Waiting for a host's turn does not count. The longest norms of the gazette take 6 MB as XML, guides as PDF twice that.
@@ -85,14 +85,14 @@ class PoliteFetcher:
     def __init__(
         self,
         contact: str = "",
-        bounds: Bounds | None = None,
+        bounds: FetchBounds | None = None,
         inside: Collection[str] = (),
         *,
         clock: Callable[[], float] = monotonic,
         wait: Callable[[float], None] = sleep,
         resolve: Resolve = resolved,
     ) -> None:
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or FetchBounds()
         self._inside = frozenset(inside)
         self._clock = clock
         self._wait = wait

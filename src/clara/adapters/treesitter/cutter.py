@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from tree_sitter import Node
 
 from clara.adapters.treesitter.grammars import BY_SUFFIX, FUNCTIONS, HOLDER, Grammar, parser_of
-from clara.ingestion.programs import Reason, Skipped, Unit
+from clara.ingestion.programs import ProgramUnit, Reason, Skipped
 
 _GENERICS = re.compile(r"<[^<>]*>")
 _LAST_NAME = re.compile(r"[\w$]+(?=\W*$)")
@@ -115,7 +115,7 @@ class Cut:
     inner: list["Cut"] = field(default_factory=list)
 
 
-def cut(path: str, source: str) -> tuple[list[Unit], list[Skipped]]:
+def cut(path: str, source: str) -> tuple[list[ProgramUnit], list[Skipped]]:
     """Cut a program; `path` tells its language. A file that does not parse gives no unit and says so.
 
     A function with a syntax error is left out and named by its line; those beside it stay.
@@ -131,7 +131,7 @@ class _Program:
         self._root = parser_of(PurePosixPath(path).suffix.casefold()).parse(self._source).root_node
         self._faulty: list[Skipped] = []
 
-    def units(self) -> tuple[list[Unit], list[Skipped]]:
+    def units(self) -> tuple[list[ProgramUnit], list[Skipped]]:
         top, every = self._cuts()
         top.sort(key=lambda one: one.start)
         if self._root.has_error:
@@ -230,7 +230,7 @@ class _Program:
         )
         return cleandoc(bare).strip()
 
-    def _unit(self, made: Cut) -> Unit:
+    def _unit(self, made: Cut) -> ProgramUnit:
         body = body_of(made.node)
         begins = body.start_byte if body is not None else made.end
         signature = self._slice(made.start, begins)
@@ -239,7 +239,7 @@ class _Program:
             begins = made.start + len(signature.encode())
         holes = [*made.holes, *((one.start, one.end) for one in made.inner)]
         shown = self._without(begins, made.end, sorted(holes), {one.start: self._short(one) for one in made.inner})
-        return Unit(
+        return ProgramUnit(
             kind=made.kind,
             name=made.name,
             qualified=".".join((*made.scope, made.name)),
@@ -258,7 +258,7 @@ class _Program:
         text = self._slice(made.start, body.start_byte if body is not None else made.end)
         return " ".join(text.split()) if body is not None else text.split("\n", 1)[0]
 
-    def _file(self, top: Sequence[Cut]) -> Unit | None:
+    def _file(self, top: Sequence[Cut]) -> ProgramUnit | None:
         """Make the unit of a file itself: what is said at its top, and what stands in it outside of every unit."""
         said = opening(self._root, self._grammar)
         documentation = self._documentation(said)
@@ -276,7 +276,7 @@ class _Program:
             return None
         stem = PurePosixPath(self._path).stem
         last = last_row(self._root) + 1
-        return Unit("module", stem, "", self._grammar.language, self._path, 1, last, "", documentation, body)
+        return ProgramUnit("module", stem, "", self._grammar.language, self._path, 1, last, "", documentation, body)
 
     def _without(self, start: int, end: int, holes: Sequence[tuple[int, int]], instead: dict[int, str]) -> str:
         """Give a stretch of the source without its holes, each with what stands there instead; blank lines are closed up."""

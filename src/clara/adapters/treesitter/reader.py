@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clara.adapters.treesitter.cutter import cut
 from clara.adapters.treesitter.grammars import GRAMMARS
-from clara.ingestion.programs import Looked, Reason, Skipped, Survey, Unit, UnreadableProgramsError
+from clara.ingestion.programs import Looked, ProgramUnit, Reason, Skipped, Survey, UnreadableProgramsError
 
 # Folders of what was installed, copied or made; those whose name starts with a dot are left out too.
 FOREIGN = frozenset(
@@ -79,7 +79,7 @@ class TreeSitterReader:
         if not folder.is_dir():
             raise UnreadableProgramsError(f"{folder}: is no folder; give the one in which the programs are")
         wanted = [suffix for one in GRAMMARS if not languages or one.language in languages for suffix in one.suffixes]
-        units: list[Unit] = []
+        units: list[ProgramUnit] = []
         skipped: list[Skipped] = []
         files = 0
         found = list(programs(folder, wanted, skipped))

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from clara.adapters.boe.client import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, Pace
+from clara.adapters.boe.client import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, GazettePace
 from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recorded, recordings
@@ -15,7 +15,7 @@ from clara_lab.stand_ins.server import ScriptedReply
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 DAY, QUIET = date(2017, 10, 2), date(2017, 10, 1)
-QUICK = Pace(exchange_seconds=0.4, pause_seconds=0, retry_seconds=0, tries=3)
+QUICK = GazettePace(exchange_seconds=0.4, pause_seconds=0, retry_seconds=0, tries=3)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_day_without_an_issue_is_told_apart(site: GazetteStandIn, boe: BoeClie
 def test_a_site_that_does_not_serve_is_out(site: GazetteStandIn, name: str) -> None:
     """Errors, silence, half answers, somebody else's 404 and redirects: nothing is known about the day."""
     waits: list[float] = []
-    client = BoeClient(site.url, Pace(exchange_seconds=0.2, pause_seconds=0, retry_seconds=2), waits.append)
+    client = BoeClient(site.url, GazettePace(exchange_seconds=0.2, pause_seconds=0, retry_seconds=2), waits.append)
     site.standing["sumario"] = FAULTS[name]
     begun = perf_counter()
     with pytest.raises(GazetteUnavailableError):
@@ -122,7 +122,7 @@ def test_requests_keep_their_distance(site: GazetteStandIn) -> None:
         waits.append(seconds)
         now += seconds
 
-    client = BoeClient(site.url, Pace(pause_seconds=1.5), wait, lambda: now)
+    client = BoeClient(site.url, GazettePace(pause_seconds=1.5), wait, lambda: now)
     client.day(DAY)
     assert waits == []
     client.day(DAY)
@@ -136,7 +136,7 @@ def test_tries_are_further_apart_each_time_and_as_far_as_is_asked_for(site: Gaze
     """Without a word the waits double; with Retry-After that long, up to a minute."""
     for headers, expected in (({}, [2.0, 4.0]), ({"Retry-After": "7"}, [7.0, 14.0]), ({"Retry-After": "86400"}, None)):
         waits: list[float] = []
-        client = BoeClient(site.url, Pace(pause_seconds=0, retry_seconds=2), waits.append)
+        client = BoeClient(site.url, GazettePace(pause_seconds=0, retry_seconds=2), waits.append)
         site.faults += [("", ScriptedReply(status=503, headers=headers)), ("", ScriptedReply(status=500))]
         client.day(DAY)
         client.close()
@@ -146,7 +146,7 @@ def test_tries_are_further_apart_each_time_and_as_far_as_is_asked_for(site: Gaze
 def test_an_answer_without_end_is_refused(site: GazetteStandIn, boe: BoeClient) -> None:
     """More than the largest document is not taken into memory."""
     site.standing["xml.php"] = ScriptedReply(body=b"<documento>" + b" " * 26_000_000)
-    client = BoeClient(site.url, Pace(pause_seconds=0))
+    client = BoeClient(site.url, GazettePace(pause_seconds=0))
     with pytest.raises(GazetteFormatError, match="bytes"):
         client.item("BOE-A-2023-16215")
     client.close()

@@ -15,7 +15,14 @@ from clara.adapters.postgres.editorial.evidence import record_evidence
 from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
 from clara.adapters.postgres.sql import statement
 from clara.errors import NotFound
-from clara.ingestion.ports import BusyDocumentError, Change, StoredCorpus, StoredDigests, StoreUnavailableError, Written
+from clara.ingestion.ports import (
+    BusyDocumentError,
+    CorpusChange,
+    StoredCorpus,
+    StoredDigests,
+    StoreUnavailableError,
+    WrittenPassage,
+)
 from clara.retrieval.profile import Profile
 
 # Any constant beside those of other locks of two numbers.
@@ -113,7 +120,7 @@ class PostgresPassages:
         with self._outages(), self._engine.connect() as connection:
             return {row.id: row.vector for row in connection.execute(wanted)}
 
-    def apply(self, corpus: str, change: Change) -> None:
+    def apply(self, corpus: str, change: CorpusChange) -> None:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises StoreUnavailableError."""
         with self._outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
@@ -147,7 +154,7 @@ class PostgresPassages:
         others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
         return connection.execute(others).scalars().all()
 
-    def _write(self, connection: Connection, corpus: str, items: Sequence[Written]) -> dict[str, int]:
+    def _write(self, connection: Connection, corpus: str, items: Sequence[WrittenPassage]) -> dict[str, int]:
         rows = [
             {
                 "corpus": corpus,
@@ -246,7 +253,7 @@ def _drop(connection: Connection, meant: ColumnElement[bool], ids: Sequence[str]
 
 
 def _vectors_to_keep(
-    connection: Connection, corpus: str, spaces: Sequence[int], items: Sequence[Written]
+    connection: Connection, corpus: str, spaces: Sequence[int], items: Sequence[WrittenPassage]
 ) -> list[dict[str, Any]]:
     """Read the vectors in other spaces that are still of the texts that these passages will have."""
     digests = {item.passage.id: item.vector_digest for item in items}

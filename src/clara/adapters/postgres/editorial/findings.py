@@ -13,7 +13,7 @@ from clara.adapters.postgres.editorial.schema import finding_facts, findings, re
 from clara.adapters.postgres.operations.schema import audit_log
 from clara.adapters.postgres.sql import statement
 from clara.editorial.decisions import Holds
-from clara.editorial.drift import Finding
+from clara.editorial.drift import DriftFinding
 from clara.editorial.findings import (
     Decided,
     DecidedFindingError,
@@ -142,7 +142,7 @@ class PostgresFindings:
             return _settled(connection, finding, actor)
 
 
-def _keep(connection: Connection, finding: Finding, touched: Sequence[Touched], snapshot_id: int | None) -> Row[Any]:
+def _keep(connection: Connection, finding: DriftFinding, touched: Sequence[Touched], snapshot_id: int | None) -> Row[Any]:
     cosmetic = finding.weight == "cosmetic"
     values = {
         "source_id": finding.source_id,
