@@ -3,7 +3,6 @@
 Each step either adds to the turn or ends the journey with a reply. No step calls the next.
 """
 
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -25,6 +24,7 @@ from clara.answering.writing.frame import Writer
 from clara.errors import ClaraError
 from clara.knowledge.places import STATE, Places
 from clara.language.detection import DEFAULT, LanguageDetector
+from clara.language.fold import spaced
 from clara.language.identity_data import holds_numbers
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
@@ -96,7 +96,7 @@ def hear(turn: Turn, tools: Tools) -> Turn | Reply:
 def read(turn: Turn, tools: Tools) -> Turn:
     """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs."""
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
-    read_part = " ".join(unicodedata.normalize("NFKC", text[: 4 * MAX_QUESTION]).split())
+    read_part = spaced(text[: 4 * MAX_QUESTION])
     shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
     question = read_part[:MAX_QUESTION]
     return replace(turn, question=question, asked=question, shortened=shortened, vectors=tools.vectors())

@@ -16,6 +16,7 @@ from clara.knowledge.sources import address_of
 from clara.language.figures.figure import Figure, FigureKind, as_json
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import spanish
+from clara.language.tokens import LETTER
 
 _PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")
 
@@ -172,7 +173,7 @@ Relation = Literal["provision", "norm", "source", "formula"]
 Propose = Callable[[Fact], dict[str, Any] | None]
 # A changed block touches a fact of the page when it held so many of the fact's longer words.
 _SHARED_WORDS: Final = 0.5
-_LONG_WORD: Final = re.compile(r"[^\W\d_]{5,}")
+_LONG_WORD: Final = re.compile(f"{LETTER}{{5,}}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Links between passages: who names whom. One multi-pattern match over all texts, linear in their length."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import ahocorasick
 
+from clara.language.fold import spaced
 from clara.retrieval.names import MOST_CHARACTERS, SHORTEST_NAME, normalised, says
 from clara.retrieval.passage import Passage
 
@@ -50,7 +50,7 @@ def _edges(
     passages: Iterable[Passage], patterns: "ahocorasick.Automaton", named: Mapping[str, Sequence[tuple[str, str]]]
 ) -> Iterator[tuple[str, str]]:
     for passage in passages:
-        text = " ".join(unicodedata.normalize("NFKC", passage.text).split())
+        text = spaced(passage.text)
         targets = dict.fromkeys(
             target
             for said, name in _longest(text, patterns)

@@ -130,7 +130,7 @@ class NormNames:
 
 
 def _key(rank: str, number: str) -> tuple[str, str]:
-    return rank.casefold().replace("-", " "), number.upper()
+    return rank.lower().replace("-", " "), number.upper()
 
 
 def _dated(match: re.Match[str], day: date) -> bool:
@@ -143,5 +143,5 @@ def _dated(match: re.Match[str], day: date) -> bool:
 
 def _shared(text: str, title: str) -> int:
     """Give how much of the text is the beginning of the title."""
-    pairs = zip(text.casefold(), title.casefold(), strict=False)
+    pairs = zip(text.lower(), title.lower(), strict=False)
     return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(text), len(title)))

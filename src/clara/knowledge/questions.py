@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clara.data_files import Fault, read_document, read_schema
+from clara.language.fold import caseless, spaced
 
 # The document that questions outside the catalogue belong to.
 OUTSIDE = "outside"
@@ -92,7 +93,7 @@ def _reference_faults(
 def _repeated(questions: list[TypicalQuestion]) -> Iterator[Fault]:
     seen: dict[str, TypicalQuestion] = {}
     for question in questions:
-        first = seen.setdefault(" ".join(question.text.casefold().split()), question)
+        first = seen.setdefault(caseless(spaced(question.text)), question)
         if first is not question:
             yield Fault(f"questions/{question.procedure}.json", question.id, f"the same question as {first.id}; keep one")
 

@@ -84,10 +84,20 @@ def fold(text: str) -> Folded:
 
 
 def compatible(text: str) -> str:
-    """Write a text in Unicode's compatibility form with single blanks; capitals and accents stay."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    """Write a text in Unicode's compatibility form; capitals, accents and blanks stay."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def spaced(text: str) -> str:
+    """Write a text in its compatibility form with single blanks."""
+    return " ".join(compatible(text).split())
 
 
 def caseless(text: str) -> str:
-    """Write a text in Unicode's compatibility form without capitals; accents, signs and blanks stay."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    """Write a text in its compatibility form without capitals; accents, signs and blanks stay."""
+    return compatible(text).casefold()
+
+
+def accented(text: str) -> str:
+    """Write a text without capitals, each letter in one piece with its accent."""
+    return unicodedata.normalize("NFC", text).casefold()

@@ -5,6 +5,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from stdnum import iban
+
+from clara.language.fold import compatible
+from clara.language.patterns import any_of
+
 # Numbers of offices that are no free-phone numbers; a test holds them against data/tramites.
 OFFICES: Final = frozenset(
     {"600000016", "717003717", "913220189", "913220190", "932903098", "915412530", "202006155", "012184422"}
@@ -104,12 +109,8 @@ _FILED = (
 _NUMBER = r"(?<![a-z\d])[a-z]{0,3}[ \-.]?\d(?:[ .\-]?\d){5,9}(?:[ \-]?(?-i:[A-Z])|-?[a-z])?(?![a-z\d])"
 
 
-def _pattern(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts), re.IGNORECASE)
-
-
 # What looks like identity data and is none: norms, official gazettes, forms, amounts, addresses of pages.
-PROTECTED: Final = _pattern(
+PROTECTED: Final = any_of(
     r"https?://[^\s@]{1,200}",
     r"[\w.+\-]{1,64}@(?:[\w\-]{1,40}\.){0,3}(?:gob|policia|guardiacivil|seg-social|sepe|boe|cruzroja|cear|accem)\.(?:es|org)\b",
     r"(?<!\d)7\d\d-\d{3}(?!\d)",
@@ -123,58 +124,58 @@ PROTECTED: Final = _pattern(
 
 # In the order in which they are looked for: what one takes, the next does not see.
 PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
-    "CORREO": _pattern(
+    "CORREO": any_of(
         r"[\w.+\-]{1,64} ?@ ?[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,4}",
         r"[\w.+\-]{1,64} ?(?:\(at\)|\[at\]|\(arroba\)| arroba )\s?[\w\-]{1,63} ?(?:\.| punto | dot )\s?[a-z]{2,6}\b",
     ),
-    "IBAN": _pattern(
+    "IBAN": any_of(
         r"(?<![a-z\d])(?:(?-i:[A-Z]{2}) ?|[a-z]{2})\d{2}(?:[ .\-]?\d){12,28}(?![a-z\d])", r"(?<!\d)\d(?:[ .\-]?\d){19,23}(?!\d)"
     ),
-    "CUENTA": _pattern(r"(?<![a-z\d])[a-z]{2}\d{2}(?:[ \-]?[a-z\d]{4}){2,7}(?:[ \-]?[a-z\d]{1,3})?(?![a-z\d])"),
-    "TARJETA": _pattern(r"(?<!\d)(?!(?:(?:19|20)\d\d[ .\-]?){4})\d(?:[ .\-]?\d){12,18}(?!\d)"),
-    "NIE": _pattern(
+    "CUENTA": any_of(r"(?<![a-z\d])[a-z]{2}\d{2}(?:[ \-]?[a-z\d]{4}){2,7}(?:[ \-]?[a-z\d]{1,3})?(?![a-z\d])"),
+    "TARJETA": any_of(r"(?<!\d)(?!(?:(?:19|20)\d\d[ .\-]?){4})\d(?:[ .\-]?\d){12,18}(?!\d)"),
+    "NIE": any_of(
         r"(?<![a-z\d])[xyz][ .\-]?(?:\d{7,8}|\d\.\d{3}\.\d{3}|\d{1,2} \d{3} \d{3})(?:[ .\-]?(?-i:[A-Z])"
         r"|[.\-]?[a-z])?(?![a-z\d])"
     ),
-    "DNI": _pattern(
+    "DNI": any_of(
         r"(?<![a-z\d.,])\d{1,2}[. ]?\d{3}[. ]?\d{3}(?: ?-? ?(?-i:[A-Z])"
         r"|-?[a-z])(?![a-z\d])",
         r"(?<![a-z\d.,/\-])\d{8}(?![\d/]|[.,]\d)",
     ),
-    "NAF": _pattern(
+    "NAF": any_of(
         r"(?<!\d)\d{2}[ /.\-]\d{7,8}[ /.\-]\d{2}(?!\d)",
         rf"(?:{_AFFILIATED})(?![a-z])\D{{0,25}}(?P<it>\d{{2}}[ /.\-]?\d(?:[ .\-]?\d){{6,7}}[ /.\-]?\d{{2}})(?!\d)",
     ),
-    "NACIMIENTO": _pattern(
+    "NACIMIENTO": any_of(
         rf"(?:{_BORN})\D{{0,30}}(?<!\d)(?P<it>{_DATE})",
         rf"(?P<it2>{_DATE}) ?(?:出生|生的?|г\. ?р\."
         r"|р\. ?н\.)",
     ),
-    "TELEFONO": _pattern(
+    "TELEFONO": any_of(
         rf"(?<![a-z\d])(?:\+|00) ?\d{{1,3}}{_GAP}\(?\d(?:[ .\-()]{{0,2}}\d){{6,11}}(?!\d)",
         r"(?<![\d.,/\-])[6-9](?:[ .\-]?\d){8}(?![\d/]|,\d)",
         r"(?<![\d.,/\-])0\d(?:[ .\-]?\d){8,9}(?!\d)",
         rf"(?:{_CALLED})(?![a-z])\D{{0,20}}?(?P<it>\+?\d(?:[ .\-]?\d){{6,12}})(?!\d)",
         r"(?<![\d.,/\-])\d{9,12}(?!\d)",
     ),
-    "PASAPORTE": _pattern(
+    "PASAPORTE": any_of(
         rf"(?:{_PASSPORT})(?![a-z])\D{{0,24}}?(?P<it>{_NUMBER})",
         r"(?<![a-z\d/\-])(?-i:[A-Z]{1,3})[ \-]?\d{6,8}(?![a-z\d/])",
         r"(?:серия|серія) ?(?P<it2>\d{2} ?\d{2},? ?(?:номер|№)? ?\d{6})(?!\d)",
         r"(?<![a-z\d/\-])[a-z]{1,3}\d{6,8}(?![a-z\d/])",
     ),
-    "DOCUMENTO": _pattern(rf"(?<![a-z])(?:{_CARRIED})(?![a-z])\D{{0,24}}?(?P<it>{_NUMBER})"),
-    "EXPEDIENTE": _pattern(
+    "DOCUMENTO": any_of(rf"(?<![a-z])(?:{_CARRIED})(?![a-z])\D{{0,24}}?(?P<it>{_NUMBER})"),
+    "EXPEDIENTE": any_of(
         rf"(?<![a-z])(?:{_FILED})(?![a-z])\D{{0,16}}?(?P<it>(?=(?:[\w/.\-]{{0,3}}\d){{5}})[\w/.\-]{{5,30}}\b)"
     ),
-    "DIRECCION": _pattern(
+    "DIRECCION": any_of(
         rf"(?<!\w)(?:{_STREET})(?:(?<=[/.])|(?!\w)) ?(?:{_STREET_WORD} ?){{1,5}},? ?(?:n[ºo°úu]m?e?r?o?\.? ?|д\.? ?"
         rf"|nr\.? ?)?\d{{1,4}}(?!\d){_NO_HOUSE}{_FLAT}",
         rf"(?<!\d)\d{{1,4}},? (?:bis )?(?:rue|avenue|boulevard|place) (?:{_STREET_WORD} ?){{1,5}}",
         r"(?<!\d)\d{1,4} (?:(?-i:[A-Z])[a-z'’]{1,20} ){1,3}(?:street|road|avenue|lane|st\.|rd\.)(?!\w)",
         r"[\u4e00-\u9fff]{1,8}(?:路|街|大道) ?\d{1,4} ?号?(?: ?\d{1,3} ?(?:楼|室|单元))?",
     ),
-    "NOMBRE": _pattern(
+    "NOMBRE": any_of(
         rf"(?<!\w)(?:{_NAMED}),?:? (?P<it>{_LOW_NAME}(?: {_PARTICLES}{_LOW_NAME}){{0,2}}(?: {_PARTICLES}{_BIG_NAME}){{0,2}})",
         rf"(?<!\w)(?:{_KIN}) (?P<it2>(?:{_BIG_NAME}|[\u0621-\u064a]{{2,12}})(?: {_PARTICLES}{_BIG_NAME}){{0,3}})",
         rf"(?<!\w)(?:{_PRESENTED}),? (?:(?:la|el|en|na|a|o) )?(?P<it3>{_BIG_NAME}(?: {_PARTICLES}{_BIG_NAME}){{1,3}})",
@@ -187,13 +188,39 @@ PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
 }
 
 
+# What may say who somebody is. All of it errs towards yes: a wrong yes costs one search, a wrong no would remember a person.
+_SAID: Final = any_of(
+    r"@|\barroba\b",
+    rf"(?<!\w)(?:{_NAMED}|{_KIN}|se llama)(?!\w)",
+    r"我叫|我的名字|名叫|我姓",
+    # In Arabic script there are no capitals: every "I am" counts. Elsewhere two words with a capital behind it are a name.
+    rf"(?<!\w)(?:{_PRESENTED}|أنا) (?:(?-i:[^\W\d_a-zа-яіїєґ])[^\W\d_]+ ){{1,3}}(?-i:[^\W\d_a-zа-яіїєґ])[^\W\d_]+",
+)
+_NUMBERED: Final = any_of(
+    r"(?:\d[ .\-()]*){7}|\d{6}",
+    r"\b[a-z]{1,4}[ -]?\d{5}",
+    r"\b(?=(?:[a-z]*\d){4})[a-z\d]{7,}\b",
+    r"\b[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){3}",
+    rf"(?<!\d){_DATE}",
+    rf"(?:{_BORN})\D{{0,25}}\d{{2}}|\d{{4}} ?年? ?出生|\d{{1,4}} ?年 ?\d{{1,2}} ?月",
+    rf"(?<!\w)(?:{_STREET})(?:(?<=[/.])|(?!\w))\D{{0,40}}\d",
+    rf"(?<!\w)(?:{_FILED})(?!\w)\D{{0,20}}\d{{3}}",
+)
+_DIGIT: Final = re.compile(r"\d")
+
+
+def may_identify(text: str) -> bool:
+    """Whether a text may hold an address, a number, a date of birth or a name of a person, seen as cautiously as can be."""
+    plain, _ = _plain(compatible(text))
+    # Most questions have no digit, and the many patterns with one are then spared.
+    return bool(_SAID.search(plain) or (_DIGIT.search(plain) and _NUMBERED.search(plain)))
+
+
 # Kinds that nobody needs to send; a name, an address or a date of birth is part of how people tell things.
 NUMBERS: Final = frozenset({"DNI", "NIE", "PASAPORTE", "DOCUMENTO", "NAF", "IBAN", "TARJETA"})
 # Signs that stand in the plain text for what is not to be looked at again: of any length, matched by no pattern.
 _TAKEN, _KEPT = "\x00", "\x01"
 _DASHES = frozenset("‐‑‒–—―−﹣－")
-# IBANs have this remainder, ISO 13616.
-_REMAINDER = 1
 _COUNTRY = "34"
 _NATIONAL = 9
 
@@ -247,22 +274,13 @@ def _pieces(pattern: re.Pattern[str], plain: str) -> Iterator[tuple[int, int]]:
 def _harmless(kind: str, piece: str) -> bool:
     """Whether a piece that looks like identity data is none: an office's telephone, a word group that is no IBAN."""
     if kind == "CUENTA":
-        return not _is_iban(piece)
+        return not iban.is_valid(piece)
     if kind not in {"TELEFONO", "NAF", "IBAN", "TARJETA"}:
         return False
     digits = "".join(filter(str.isdigit, piece))
     if len(digits) > _NATIONAL and digits.lstrip("0").startswith(_COUNTRY):
         digits = digits.lstrip("0").removeprefix(_COUNTRY)
     return digits in OFFICES or (len(digits) == _NATIONAL and digits.startswith(OF_BODIES))
-
-
-def _is_iban(piece: str) -> bool:
-    """Check the remainder of an account number that has letters in it."""
-    joined = "".join(filter(str.isalnum, piece)).upper()
-    if not joined.isascii() or not any(sign.isdigit() for sign in joined[4:]):
-        return False
-    moved = "".join(str(int(sign, 36)) for sign in joined[4:] + joined[:4])
-    return int(moved) % 97 == _REMAINDER
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -282,7 +300,7 @@ def _plain_sign(sign: str) -> str:
         return "-"
     if sign.isspace():
         return " "
-    wide = unicodedata.normalize("NFKC", sign) if unicodedata.east_asian_width(sign) == "F" else sign
+    wide = compatible(sign) if unicodedata.east_asian_width(sign) == "F" else sign
     # The comma and the full stop of Chinese end a sentence; folded, they would seem to go on a number.
     return wide if len(wide) == 1 and (wide.isalnum() or wide in "@+()-/") else sign
 

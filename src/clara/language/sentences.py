@@ -60,4 +60,4 @@ def _shortened(head: str, abbreviations: AbstractSet[str]) -> bool:
         return not head[: found.start()].rpartition("\n")[2].strip()
     parts = word.split(".")
     initials = all(part.isalpha() and len(part) <= 2 for part in parts) and (len(parts) > 1 or len(word) == 1)  # noqa: PLR2004
-    return initials or parts[-1].casefold() in abbreviations
+    return initials or parts[-1].lower() in abbreviations

@@ -1,7 +1,6 @@
 """Suites over cases that somebody else wrote, in JSON lines: what a case holds, and when Clara is right about it."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,9 @@ from clara.answering.writing.grounded import GroundedWriter
 from clara.data_files import DataError, Fault
 from clara.json_lines import FLAG, TEXT, TEXTS, BatchError, Field, Fields, one_of, optional, or_null, read_lines, strangers
 from clara.knowledge.passages import CORPUS
+from clara.language.fold import caseless
 from clara.language.identity_data import masked
+from clara.language.tokens import LETTERS
 from clara.once import Once
 from clara.quality.answer_suites import JudgedAnswers, tell_parts
 from clara.quality.answers import Judged, Part, short_of
@@ -53,7 +54,7 @@ HITS: Final = 4
 LONG: Final = "over_length"
 # A dot or a comma before three digits, or a space between digits, only parts the thousands.
 _THOUSANDS: Final = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))|(?<=\d)[ \u00a0\u202f](?=\d)")
-_TOKEN: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[^\W\d_]+")
+_TOKEN: Final = re.compile(rf"[0-9]+(?:[.,][0-9]+)?|{LETTERS}")
 _MARK: Final = re.compile(r"\[C\d+\]")
 
 
@@ -227,7 +228,7 @@ def _about(reply: Reply) -> str:
 
 def _tokens(text: str) -> str:
     """Give a text with its figures as one token each, and a blank around every token."""
-    plain = _THOUSANDS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    plain = _THOUSANDS.sub("", caseless(text))
     return f" {' '.join(_TOKEN.findall(plain))} ".replace(",", ".")
 
 
@@ -236,7 +237,7 @@ def _holds(said: str, wanted: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())
+    return "".join(sign for sign in caseless(text) if sign.isalnum())
 
 
 def _cited(stage: Stage, written: Written) -> list[Passage]:

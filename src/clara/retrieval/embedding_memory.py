@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clara.errors import Unavailable
+from clara.language.fold import spaced
 from clara.retrieval.ports import Embedder, Role
 
 # Texts looked up, computed and stored together: large enough that the two statements disappear beside the embedding, small
@@ -107,7 +107,7 @@ class RenewedEmbeddings:
 
 def key_of(embedder: Embedder, text: str, role: Role) -> str:
     """Name what was embedded: model, role, size, text. Texts that differ only in blanks or compatible characters are one."""
-    normalised = " ".join(unicodedata.normalize("NFKC", text).split())
+    normalised = spaced(text)
     return hashlib.sha256(json.dumps([embedder.model, role, embedder.dimensions, normalised]).encode()).hexdigest()
 
 

@@ -6,7 +6,6 @@ count; a second one sees the n-grams alone, and works without an embedder. Train
 
 import json
 import re
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clara.language.fold import folded
+from clara.language.fold import accented, folded
+from clara.language.tokens import ALPHANUMERIC, IDEOGRAPH
 from clara.retrieval.arrays import read_arrays
 from clara.retrieval.ports import Vector
 
@@ -32,8 +32,9 @@ BUCKETS = 1 << 14
 EMBEDDING_WEIGHT = 4.0
 GRAMS_WEIGHT = 2.0
 
-_WORD = re.compile(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+")
-_IDEOGRAPHS = re.compile(r"[\u3400-\u9fff]")
+# Ideographs in a row are one piece here: their n-grams are counted.
+_RUN = re.compile(f"{IDEOGRAPH}+|{ALPHANUMERIC}+")
+_IDEOGRAPH = re.compile(IDEOGRAPH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,13 @@ def grams(text: str, buckets: int = BUCKETS, *, marked: bool = False) -> Counter
     pieces = plain
     if marked and not text.isascii():
         known = set(plain)
-        pieces = plain + [piece for piece in _pieces(unicodedata.normalize("NFC", text).casefold()) if piece not in known]
+        pieces = plain + [piece for piece in _pieces(accented(text)) if piece not in known]
     return Counter(zlib.crc32(piece.encode("utf-8", "replace")) % buckets for piece in pieces)
 
 
 def _pieces(text: str) -> list[str]:
-    joined = f" {' '.join(_WORD.findall(text))} "
-    sizes = (1, 2, 3) if _IDEOGRAPHS.search(joined) else (2, 3, 4, 5)
+    joined = f" {' '.join(_RUN.findall(text))} "
+    sizes = (1, 2, 3) if _IDEOGRAPH.search(joined) else (2, 3, 4, 5)
     return [joined[start : start + size] for size in sizes for start in range(len(joined) - size + 1)]
 
 

@@ -1,7 +1,8 @@
 """Names of passages: how they are compared, and which ones a question could be saying."""
 
-import unicodedata
 from collections.abc import Iterator
+
+from clara.language.fold import caseless, spaced
 
 # Shorter names are initials that stand everywhere.
 SHORTEST_NAME = 3
@@ -17,7 +18,7 @@ PUNCTUATION = ".,;:!?¿¡()[]\"'«»“”‘’؟،؛。、"
 
 def normalised(name: str) -> str:
     """Fold a name for comparison: Unicode's compatibility form, case and runs of blanks."""
-    return _unfolded(name).casefold()
+    return caseless(spaced(name))
 
 
 def says(written: str, name: str) -> bool:
@@ -25,7 +26,7 @@ def says(written: str, name: str) -> bool:
 
     So "her" does not say the film "Her", while "los ángeles" says "Los Ángeles".
     """
-    wanted = _unfolded(name)
+    wanted = spaced(name)
     return " " in wanted or written == wanted
 
 
@@ -35,11 +36,7 @@ def spoken(question: str) -> list[str]:
     A single word counts only when it is written with a capital, or in a script that has none: names of one word are common
     words too. A number alone does not count: years are said more often than what is called by one.
     """
-    return list(dict.fromkeys(_runs(_unfolded(question).split()[:MOST_WORDS])))
-
-
-def _unfolded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return list(dict.fromkeys(_runs(spaced(question).split()[:MOST_WORDS])))
 
 
 def _runs(words: list[str]) -> Iterator[str]:

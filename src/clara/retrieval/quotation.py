@@ -4,8 +4,9 @@ A fence keeps a text from passing for the page around it; it does not keep a mod
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
+
+from clara.language.fold import caseless
 
 # What a reader does not see, a model reads all the same. Removed are control characters except line feed and tab, surrogates,
 # noncharacters (illegal in XML 1.0), interlinear annotations, and Unicode's Default_Ignorable_Code_Point
@@ -56,7 +57,7 @@ def unmarked(text: str) -> str:
 
 
 def _rounded(match: re.Match[str]) -> str:
-    if _MARK.match(unicodedata.normalize("NFKC", match[1]).casefold()):
+    if _MARK.match(caseless(match[1])):
         return f"({match[1]}{')' if match[2] else ''}"
     return match[0]
 

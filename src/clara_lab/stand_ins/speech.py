@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from clara.language.sentences import sentence_ends
+from clara.language.tokens import words
 
 Document = Mapping[str, Any]
 # Gives a text for an instruction and a page.
@@ -168,7 +169,7 @@ TASK_WEIGHT: Final = 0.5
 
 def overlap(question: str, text: str) -> float:
     """Give the share (0..1) of the question's words that the text has; 0 for a question without words."""
-    asked, held = (set(re.findall(r"\w+", words.casefold())) for words in (question, text))
+    asked, held = (set(words(one)) for one in (question, text))
     return len(asked & held) / len(asked) if asked else 0.0
 
 
@@ -178,7 +179,7 @@ def spread(text: str, dimensions: int, task: str) -> list[float]:
     The `task` is what the text is embedded for; empty, it turns nothing.
     """
     vector = [0.0] * dimensions
-    weights = [(word, 1.0) for word in re.findall(r"\w+", text.casefold()) or [text]]
+    weights = [(word, 1.0) for word in words(text) or [text]]
     weights += [(f"task {task}", TASK_WEIGHT)] if task else []
     for word, weight in weights:
         digest = int.from_bytes(blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "big")

@@ -22,6 +22,7 @@ from clara.data_files import DataError, read_document, read_schema
 from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
+from clara.language.fold import accented
 from clara.language.packs import read_languages, read_packs
 from clara.language.tokens import length, words
 from clara.quality.answers import counted, interval
@@ -155,7 +156,7 @@ def report(cases: Sequence[JudgedMessage], detector: LanguageDetector, answered_
 
 def _words_of(texts: Iterable[str], neutral: frozenset[str]) -> list[str]:
     """Give each word of three letters or more once, with its marks, without what has a digit in it."""
-    found = dict.fromkeys(word for text in texts for word in _WORD.findall(said_in(text).casefold()))
+    found = dict.fromkeys(word for text in texts for word in _WORD.findall(accented(said_in(text))))
     return [word for word in found if not neutral.intersection(words(word))]
 
 
@@ -236,8 +237,8 @@ def main() -> None:
     write_model(target, arrays, about)
     scripts = {code: language.script for code, language in read_languages(data).items()}
     detector = LanguageDetector(scripts, read_classifier(target).shares, others.answered_in)
-    learned = {text.casefold() for text, _ in examples}
-    unknown = [one for one in read_judging(resources()) if said_in(one.text).casefold() not in learned]
+    learned = {accented(text) for text, _ in examples}
+    unknown = [one for one in read_judging(resources()) if accented(said_in(one.text)) not in learned]
     report(unknown, detector, others.answered_in)
 
 

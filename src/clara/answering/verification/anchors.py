@@ -16,7 +16,7 @@ from clara.language.figures.agreement import Evidence
 from clara.language.figures.figure import Figure
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import Reader
-from clara.language.tokens import length, words
+from clara.language.tokens import length, letters, words
 from clara.retrieval.passage import Passage
 
 # A clause of so many words says something of its own; a shorter one completes the one before it.
@@ -26,7 +26,6 @@ LONG_CLAUSE: Final = 10
 TELLING_STEMS: Final = 3
 SHARED: Final = 1 / 3
 _CLAUSES: Final = re.compile(r"[,;:،؛，；：](?!\d)|\s[-–—]\s")
-_WORD: Final = re.compile(r"[^\W\d_]+")
 _TERM: Final = re.compile(r"«([^«»]+)»")
 # Shorter words with a capital are articles and prepositions; shorter words of an official term are no name.
 _NAME: Final = 4
@@ -72,9 +71,8 @@ class Anchors:
 def names_in(text: str) -> set[str]:
     """Give the comparable words of a Spanish text that are names: acronyms, capitals inside of a sentence, official terms."""
     found: set[str] = set()
-    for match in _WORD.finditer(text):
-        word = match[0]
-        begins = not text[: match.start()].rstrip(' «("').endswith(tuple("abcdefghijklmnopqrstuvwxyzáéíóúüñ,;:%0123456789)»"))
+    for place, word in ((token.start, token.text) for token in letters(text)):
+        begins = not text[:place].rstrip(' «("').endswith(tuple("abcdefghijklmnopqrstuvwxyzáéíóúüñ,;:%0123456789)»"))
         named = word[0].isupper() and len(word) >= _NAME and not begins
         if named or (word.isupper() and len(word) >= _ACRONYM):
             found.update(words(word))

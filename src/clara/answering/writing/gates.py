@@ -11,7 +11,8 @@ from typing import Final
 
 from clara.answering.safety.sensitive import Sensitive
 from clara.answering.writing.prompt import TOKEN
-from clara.language.tokens import words
+from clara.language.fold import caseless, compatible
+from clara.language.tokens import letters, words
 from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import visible
 
@@ -64,13 +65,13 @@ class Gates:
     def faults(self, sentence: str, language: str, cited: Sequence[Passage], tokens: Sequence[str]) -> list[str]:
         """Name the kinds of fault. `cited` are the facts of its marks, `tokens` the links it may hold."""
         bare = _without(sentence, tokens)
-        plain = unicodedata.normalize("NFKC", visible(bare))
-        lower = plain.casefold()
+        plain = compatible(visible(bare))
+        lower = caseless(plain)
         evidence = "\n".join(passage.text for passage in cited)
         wrong = {
             "hidden": visible(sentence) != sentence or _mixes_scripts(plain) or bool(_SPACED.search(plain)),
             "length": len(sentence) > LONGEST,
-            "address": bool(_EXTENDED.search(sentence) or _ADDRESS.search(lower) or _ADDRESS.search(visible(bare).casefold())),
+            "address": bool(_EXTENDED.search(sentence) or _ADDRESS.search(lower) or _ADDRESS.search(visible(bare).lower())),
             "markup": bool(_MARKUP.search(plain)),
             "mark": bool(_BRACKETS.search(plain)),
             "number": _foreign_number(plain, evidence),
@@ -96,7 +97,7 @@ def _foreign_number(plain: str, evidence: str) -> bool:
 
 
 def _signs(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+    return "".join(character for character in caseless(text) if character.isalnum())
 
 
 def _digits(text: str) -> str:
@@ -105,8 +106,8 @@ def _digits(text: str) -> str:
 
 def _mixes_scripts(plain: str) -> bool:
     """Whether letters of two scripts stand in one word, one passing for the other."""
-    for word in re.findall(r"[^\W\d_]+", plain):
-        names = {unicodedata.name(character, "").split(" ")[0] for character in word}
+    for word in letters(plain):
+        names = {unicodedata.name(character, "").split(" ")[0] for character in word.text}
         if len(names & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}) > 1:
             return True
     return False

@@ -5,7 +5,6 @@ substantive. Tables are compared only where both states have any: one collection
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +13,15 @@ from typing import Final, Literal
 from clara.knowledge.law.norm import PREAMBLE, Norm, Provision
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.reader import spanish
+from clara.language.fold import compatible
+from clara.language.tokens import LETTERS
 
 Weight = Literal["cosmetic", "substantive"]
 IN_FORCE: Final = "vigencia"
 # Numbers of paragraphs and articles are no figures that anybody is told.
 _TOLD: Final = frozenset(FigureKind) - {FigureKind.PROVISION, FigureKind.NORM, FigureKind.FORM}
 # A number with its stops and commas, a word, or a sign that carries meaning.
-_WORD: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+|[%€<>=≤≥+±×]")
+_WORD: Final = re.compile(rf"\d+(?:[.,:/]\d+)*|{LETTERS}|[%€<>=≤≥+±×]")
 _SAME: Final = {
     "art": "artículo",
     "arts": "artículo",
@@ -114,10 +115,10 @@ def _joined(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _words(line: str) -> tuple[str, ...]:
-    text = line.casefold()
+    text = line.lower()
     for pattern, sign in _SPELT:
         text = pattern.sub(sign, text)
-    words = _WORD.findall(unicodedata.normalize("NFKC", text))
+    words = _WORD.findall(compatible(text))
     return tuple(_SAME.get(word, word) for word in words)
 
 

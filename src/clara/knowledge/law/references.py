@@ -8,6 +8,7 @@ from typing import Final
 from clara.knowledge.law.labels import SUFFIX, annex_key, article_key, disposition_key, ordinal
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Fact, LegalBasis
+from clara.language.tokens import LETTER
 
 _KINDS: Final = {
     "art": r"arts?\.|art[ií]culos?",
@@ -29,7 +30,7 @@ _POINTED: Final = re.compile(
     re.IGNORECASE,
 )
 _ROMAN: Final = re.compile(r"(?<![\w.])[IVXLC]+(?![\w.])")
-_WORDS: Final = re.compile(r"[^\W\d_]{4,}(?: [^\W\d_]{5,}){0,3}")
+_WORDS: Final = re.compile(rf"{LETTER}{{4,}}(?: {LETTER}{{5,}}){{0,3}}")
 _LONGEST_RANGE: Final = 200
 
 

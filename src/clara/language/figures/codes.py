@@ -9,6 +9,7 @@ from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import Lexicon
 from clara.language.figures.numbers import chinese
 from clara.language.figures.page import Page
+from clara.language.tokens import ALPHANUMERIC
 
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
 _DATE = re.compile(
@@ -42,7 +43,7 @@ def read_chinese_dates(page: Page) -> None:
 
 
 # A letter or digit that would make one word with what follows; Chinese writes without blanks.
-_LETTER = r"[^\W\u3400-\u9fff]"
+_LETTER = rf"(?:{ALPHANUMERIC}|_)"
 _ALONE, _END = rf"(?<!{_LETTER})", rf"(?!{_LETTER})"
 
 _LINK = re.compile(r"(?:https?|hxxps?|ftp)://[^\s\0«»“”\"<>]+", re.IGNORECASE)

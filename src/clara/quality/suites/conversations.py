@@ -12,6 +12,7 @@ from typing import Any, Final
 from clara.answering.journey import STEPS, Step, Tools, follow
 from clara.answering.message import Message, Past, Reply, Turn, after
 from clara.answering.snapshot import KnowledgeSnapshot
+from clara.language.fold import caseless
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Found, Query
 from clara.settings import resources
@@ -82,5 +83,5 @@ def faults_of(expected: Mapping[str, Any], said: Said, names: Mapping[str, Mappi
         faults.append(f"{reply.status.value}, not {expected['status']}")
     if reply.language != expected.get("language", reply.language):
         faults.append(f"in {reply.language}, not {expected['language']}")
-    missing = [word for word in expected.get("asked_has", ()) if word.casefold() not in said.asked.casefold()]
+    missing = [word for word in expected.get("asked_has", ()) if caseless(word) not in caseless(said.asked)]
     return [*faults, *(f"asked without '{word}'" for word in missing)]

@@ -19,6 +19,7 @@ from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Framing, Written
 from clara.answering.writing.grounded import GroundedWriter
 from clara.knowledge.passages import FactPassage, fact_of
+from clara.language.fold import caseless
 from clara.quality.answers import Judged
 from clara.retrieval.passage import Hit, Passage
 from clara.retrieval.quotation import visible
@@ -128,5 +129,5 @@ def _undated(reply: str) -> str:
 
 def _plain(text: str) -> str:
     """Give what a reader sees, as letters and digits only."""
-    seen = unicodedata.normalize("NFKC", visible(text)).casefold()
+    seen = caseless(visible(text))
     return "".join(str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in seen if sign.isalnum())

@@ -1,16 +1,16 @@
 """Remembering results: the same text again, and the same question in other words, without searching again."""
 
 import json
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from time import perf_counter
 
+from clara.language.fold import caseless
+from clara.language.identity_data import may_identify
 from clara.retrieval.cache.codec import UnreadableResultError, decode, encode
 from clara.retrieval.cache.keys import Fingerprint, Keys
 from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
-from clara.retrieval.cache.privacy import holds_personal_data
 from clara.retrieval.cache.semantic import SemanticMemory, signature_of
 from clara.retrieval.cache.single_flight import SingleFlight
 from clara.retrieval.embedders import vector_of
@@ -86,7 +86,7 @@ def cached(retrieve: Retrieve, memory: ResultMemory, embedder: Embedder, version
 
     def remembering(query: Query) -> Found:
         started = perf_counter()
-        current = None if holds_personal_data(query.text) else version(query.corpus)
+        current = None if may_identify(query.text) else version(query.corpus)
         if current is None:
             memory.count(Event.BYPASSED)
             return retrieve(query)
@@ -175,4 +175,4 @@ def _plain(value: object) -> object:
 
 
 def _normalised(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(caseless(text).split())

@@ -10,11 +10,13 @@ from threading import Lock
 
 import numpy as np
 
+from clara.language.fold import accented, compatible
+from clara.language.tokens import WORD
 from clara.retrieval.cache.keys import Keys
 from clara.retrieval.cache.neutral_words import NO_WORDS, WORDS, Words
 
 # A written number is one token, so that 1-5 and 1.5 differ. Signs that tell amounts apart are tokens, stops are not.
-_TOKEN = re.compile(r"\d+(?:[.,:/–-]\d+)+|[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+|[^\w\s]")
+_TOKEN = re.compile(rf"\d+(?:[.,:/–-]\d+)+|{WORD}|[^\w\s]")
 _SIGNS = frozenset("%‰&#@*")
 _STOP_AND_MORE = re.compile(r"\s*[,.;:!?¡¿…،؛؟。，！？]+\s*\w")
 _ASKED = re.compile(r"[?؟]")  # NFKC has turned the wide one into the first
@@ -58,11 +60,11 @@ class Signature:
 def signature_of(text: str, language: str | None, keys: Keys) -> Signature:
     """Give the signature of a text. In a language that is unknown or None every word counts."""
     known = WORDS.get(language or "", NO_WORDS)
-    text = known.courtesy.sub(" ", unicodedata.normalize("NFKC", text))
+    text = known.courtesy.sub(" ", compatible(text))
     words = [
         _word(match.group(), bool(_STOP_AND_MORE.match(text, match.end())), known, keys)
         for match in _TOKEN.finditer(text)
-        if _counts(match.group()) and match.group().casefold() not in known.articles
+        if _counts(match.group()) and accented(match.group()) not in known.articles
     ]
     return Signature(tuple(words), bool(_ASKED.search(text)))
 
@@ -81,7 +83,7 @@ def _counts(token: str) -> bool:
 
 
 def _word(written: str, stopped: bool, known: Words, keys: Keys) -> Word:
-    small = unicodedata.normalize("NFC", written.casefold())
+    small = accented(written)
     decomposed = unicodedata.normalize("NFD", small)
     plain = _ANY_ACCENT.sub("", decomposed)
     folded = plain if plain in known.asking else unicodedata.normalize("NFC", _ACCENT.sub(r"\1\2", decomposed))

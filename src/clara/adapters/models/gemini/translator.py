@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, open_transport, sendable
 from clara.adapters.models.gemini.wire import GeminiUnavailableError
 from clara.adapters.models.registry import ModelParts
+from clara.language.fold import caseless
 from clara.language.identity_data import masked
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara.retrieval.quotation import one_line
@@ -53,8 +54,8 @@ class GeminiTranslator:
             translated = self._transport.generate(self.name, sendable(masked(question)), _config(self.name), _queries)
         except GeminiUnavailableError as error:
             raise QueryWriterUnavailableError(str(error)) from error
-        asked = one_line(question).casefold()
-        return [query for query in dict.fromkeys(translated) if query.casefold() != asked][:count]
+        asked = caseless(one_line(question))
+        return [query for query in dict.fromkeys(translated) if caseless(query) != asked][:count]
 
 
 def _queries(answer: str) -> list[str]:
