@@ -4,9 +4,11 @@ import subprocess
 import sys
 from typing import Final
 
-from clara.adapters.documents.pdf_process import SECONDS, UNREADABLE
 from clara.editorial.sources import DocumentError
 
+# Nothing of the other module is imported here: what reads PDF takes 25 MB, in every process that has it.
+SECONDS: Final = 60
+UNREADABLE: Final = 3
 MOST_BYTES: Final = 25_000_000
 COMMAND: Final = (sys.executable, "-m", "clara.adapters.documents.pdf_process")
 

@@ -18,14 +18,13 @@ from typing import Final
 from pypdf import PasswordType, PdfReader
 from pypdf.errors import PyPdfError
 
+from clara.adapters.documents.pdf import SECONDS, UNREADABLE
 from clara.editorial.sources import DocumentError
 
 MOST_PAGES: Final = 500
 MOST_CHARACTERS: Final = 5_000_000
-SECONDS: Final = 60
 # Reading the law of social security, 330 pages, takes 150 MB.
 MOST_MEMORY: Final = 1_500_000_000
-UNREADABLE: Final = 3
 # What pypdf raises over broken files, besides its own errors: it trusts what it finds in them.
 BROKEN: Final = (
     PyPdfError, ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, NotImplementedError, OSError,
