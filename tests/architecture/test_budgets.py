@@ -74,6 +74,8 @@ def test_imports_stand_at_the_top() -> None:
         **{f"cli/{name}.py": "a command imports its job when it runs, so that --help is instant" for name in COMMANDS},
         **{f"{name}.py": "imports an implementation when it is chosen" for name in BUILDERS},
         "clara_lab/cli.py": "as those of clara",
+        "processes/web.py": "what watches holds nothing of what serves: 25 MB",
+        "processes/web_app.py": "an operator's decision needs readers of pages and norms: 8 MB",
         **{f"channels/{name}/channel.py": "the web builds one half, the worker the other" for name in CHANNELS},
     }
     late = {

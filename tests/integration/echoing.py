@@ -10,7 +10,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 from granian.server import Server
 
-from clara.processes.request_bounds import Bounds, WholeRequests
+from clara.processes.request_bounds import RequestBounds, WholeRequests
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -36,7 +36,7 @@ class Loader:
 
     def __call__(self) -> WholeRequests:
         """Build it in the process that serves."""
-        return WholeRequests(echo, 2, Bounds(self.most_bytes, self.seconds, self.pool_bytes))
+        return WholeRequests(echo, 2, RequestBounds(self.most_bytes, self.seconds, self.pool_bytes))
 
 
 if __name__ == "__main__":

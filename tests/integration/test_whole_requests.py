@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.journeys.talking import until
 
-from clara.processes.request_bounds import Bounds, WholeRequests
+from clara.processes.request_bounds import RequestBounds, WholeRequests
 
 MOST_BYTES, POOL_BYTES = 100_000, 300_000
 FORM = b"POST /form HTTP/1.1\r\nHost: clara\r\nContent-Type: a/b\r\n"
@@ -163,7 +163,7 @@ class Silent:
 )
 def test_one_address_has_so_many_unfinished_requests(address: str, waiting: int) -> None:
     """The others are refused at once; another address is not; where a proxy is, everybody has the same one."""
-    serve = WholeRequests(lambda _environ, _start: [], 1, Bounds(1_000, 3_600.0, per_address=3))
+    serve = WholeRequests(lambda _environ, _start: [], 1, RequestBounds(1_000, 3_600.0, per_address=3))
 
     async def crowd() -> list[int]:
         requests = [Silent(address) for _ in range(9)] + [Silent("9.9.9.9:1")]

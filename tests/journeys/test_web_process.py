@@ -160,5 +160,5 @@ def test_what_dies_again_at_once_ends_the_command(start: Start, port: int) -> No
 
 def test_what_serves_can_be_handed_to_a_fresh_process() -> None:
     """Where processes are not forked, what builds the application is pickled."""
-    made = WebProcess(load_settings(), "postgresql://nowhere/x", "away", 1)
+    made = WebProcess(load_settings(), "postgresql://nowhere/x", 1)
     assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301  our own bytes

@@ -61,18 +61,25 @@ def opened_or_outage() -> Iterator["Container"]:
 
 
 @contextmanager
-def staying(*, attached: bool) -> Iterator["Container"]:
-    """Give a process that stays its container; `attached`, it ends with its parent."""
+def starting(*, attached: bool) -> Iterator["Settings"]:
+    """Give a process that stays its settings; `attached`, it ends with its parent."""
     from clara.processes.children import end_with_parent
-    from clara.processes.preparation import running_services
 
     with running():
         settings = read_settings()
         settings.require_channel()
         if attached:
             end_with_parent()
-        with running_services(settings, say) as container:
-            yield container
+        yield settings
+
+
+@contextmanager
+def staying(*, attached: bool) -> Iterator["Container"]:
+    """Give a process that stays its container; `attached`, it ends with its parent."""
+    from clara.processes.preparation import running_services
+
+    with starting(attached=attached) as settings, running_services(settings, say) as container:
+        yield container
 
 
 def audited(container: "Container", act: str, subject: str, outcome: str = "done") -> None:

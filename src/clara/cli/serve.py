@@ -2,7 +2,7 @@
 
 import click
 
-from clara.cli.command import opened, read_settings, running, say, staying
+from clara.cli.command import opened, read_settings, running, say, starting, staying
 
 
 @click.command()
@@ -20,8 +20,8 @@ def web(*, attached: bool) -> None:
     """Serve the webhook (or, in the local channel, the chat page)."""
     from clara.processes.web import serve
 
-    with staying(attached=attached) as services:
-        serve(services)
+    with starting(attached=attached) as settings:
+        serve(settings, say)
 
 
 @click.command()

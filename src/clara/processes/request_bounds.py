@@ -61,7 +61,7 @@ REFUSED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RequestBounds:
     """What one body may have, how long it may take to come, and what may be unfinished at the same moment."""
 
     most_bytes: int
@@ -79,7 +79,7 @@ class WholeRequests:
     The bound by address is not for addresses inside: there are proxies, behind which everybody has the same one.
     """
 
-    def __init__(self, application: "WSGIApplication", threads: int, bounds: Bounds) -> None:
+    def __init__(self, application: "WSGIApplication", threads: int, bounds: RequestBounds) -> None:
         self._application = application
         self._threads = ThreadPoolExecutor(threads, "request")
         self._bounds = bounds

@@ -1,4 +1,4 @@
-"""The process that serves the web: granian reads, threads serve, and the worker is beside it when it runs here."""
+"""`clara web`: granian reads, and this process watches the one that serves (`web_app`), and starts it again."""
 
 import ctypes
 import os
@@ -6,26 +6,22 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.util import Finalize
-from pathlib import Path
-from threading import Thread
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
 
-import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import Server
 
-from clara.container import Container
-from clara.logs import configure_logs
-from clara.processes.request_bounds import Bounds, WholeRequests
-from clara.processes.schedule import build_schedule, enabled
-from clara.processes.web_app import build_app, open_door
-from clara.processes.worker import SWITCH_SECONDS, build_worker
+from clara.errors import MENDABLE
 from clara.settings import Settings, SettingsError
-from clara.web.app import MAX_BODY_BYTES
+
+if TYPE_CHECKING:
+    from clara.processes.request_bounds import WholeRequests
 
 
 def require_free_port(settings: Settings) -> None:
@@ -56,7 +52,6 @@ BUFFER_BYTES = 32 * 1024
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 # What granian says goes where all other libraries' words go, and only what is wrong.
 LOGGING: dict[str, object] = {"handlers": {}, "loggers": {"_granian": {}}}
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +63,16 @@ class WebProcess:
     """
 
     settings: Settings
-    database_url: str | None
-    outage: str
+    database_url: str
     parent: int  # the process that watches this one, and without which it ends
 
-    def __call__(self) -> WholeRequests:
+    def __call__(self) -> "WholeRequests":
         """Build everything; it is stopped when this process ends."""
+        # Not above: who watches would hold a second copy of everything, 25 MB of it its own.
+        from clara.processes.web_app import start_web
+
         _end_with(self.parent)
-        configure_logs()
-        sys.setswitchinterval(SWITCH_SECONDS)
-        services = Container(self.settings, self.database_url, outage=self.outage)
-        door = open_door(services)
-        app = build_app(services, door)
-        warn_of_spool(self.settings.spool)
-        door.drainer.start()
-        stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
-        Finalize(None, _in_turn, (stops,), exitpriority=0)
-        return WholeRequests(app, THREADS, Bounds(MAX_BODY_BYTES))
-
-
-def _start_inline(services: Container) -> list[Callable[[], None]]:
-    """Start the worker here, when that is asked for; give what stops it."""
-    if services.settings.clara_worker != "inline":
-        return []
-    worker = build_worker(services)
-    Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
-    schedule = build_schedule(services, enabled(services.settings))
-    if schedule is None:
-        return [worker.stop]
-    schedule.start()
-    return [worker.stop, schedule.stop]
-
-
-def _in_turn(stops: list[Callable[[], None]]) -> None:
-    for stop in stops:
-        stop()
+        return start_web(self.settings, self.database_url, THREADS)
 
 
 def _end_with(parent: int) -> None:
@@ -116,11 +86,9 @@ def _end_with(parent: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)  # it was killed before the kernel was asked
 
 
-def serve(services: Container) -> None:
+def serve(settings: Settings, say: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT. Raises SettingsError when the port is taken; exits with 1 when it dies again and again."""
-    settings = services.settings
     require_free_port(settings)
-    services.disconnect()  # what a fork must not share
     server = Server(
         "clara",
         settings.clara_host,
@@ -136,8 +104,40 @@ def serve(services: Container) -> None:
         log_level=LogLevels.error,
         log_dictconfig=LOGGING,
     )
-    served = WebProcess(settings, services.database_url, services.outage, os.getpid())
-    server.serve(target_loader=served, wrap_loader=False)
+    with prepared(settings, say) as database_url:
+        server.serve(target_loader=WebProcess(settings, database_url, os.getpid()), wrap_loader=False)
+
+
+@contextmanager
+def prepared(settings: Settings, say: Callable[[str], None]) -> Iterator[str]:
+    """Give the address of the database, once it was looked at: the operator's, or the embedded one, which runs meanwhile.
+
+    The operator's is looked at by a process of its own, which ends and gives back the 60 MB that this takes.
+    """
+    if settings.rag_db_url is None:
+        from clara.processes.preparation import running_services
+
+        with running_services(settings, say) as services:
+            services.disconnect()  # what a fork must not share
+            yield str(services.database_url)
+        return
+    looking = get_context("fork").Process(target=_look, args=(settings, say))
+    looking.start()
+    looking.join()
+    if looking.exitcode:
+        sys.exit(max(looking.exitcode, 1))
+    yield settings.rag_db_url.get_secret_value()
+
+
+def _look(settings: Settings, say: Callable[[str], None]) -> None:
+    from clara.processes.preparation import running_services
+
+    try:
+        with running_services(settings, say):
+            pass
+    except MENDABLE as error:
+        say(f"Error: {error}")
+        sys.exit(error.exit_code)
 
 
 def room_for_connections() -> int:
@@ -149,15 +149,3 @@ def room_for_connections() -> int:
     if soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return max(most - OTHER_DESCRIPTORS, 1)
-
-
-def warn_of_spool(folder: Path) -> None:
-    """Say at the start, not in the first outage, that nothing can be kept while the database is away."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY))
-        usable = os.access(folder, os.W_OK | os.X_OK)
-    except OSError:
-        usable = False
-    if not usable:
-        log.warning("spool cannot be used", path=str(folder), reason="set CLARA_SPOOL to a folder that Clara may write")

@@ -1,11 +1,16 @@
 """The web application on its adapters: what it takes in, what its health is asked of, what operators do."""
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing.util import Finalize
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
+import structlog
 from flask import Flask
 from sqlalchemy import text
 
@@ -38,14 +43,17 @@ from clara.editorial.review import Decider, Verdicts
 from clara.errors import Unavailable
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
-from clara.processes.editorial import build_editorial
-from clara.processes.schedule import enabled, probe_schedule
+from clara.logs import configure_logs
+from clara.processes.request_bounds import RequestBounds, WholeRequests
+from clara.processes.schedule import build_schedule, enabled, probe_schedule
+from clara.processes.worker import SWITCH_SECONDS, build_worker
 from clara.settings import Settings, resources
 from clara.web.admin import AdminDesk
-from clara.web.app import Edge, create_app
+from clara.web.app import MAX_BODY_BYTES, Edge, create_app
 from clara.web.health import Part
 
 DESCRIPTION = "openapi.json"
+log = structlog.get_logger()
 
 
 def build_admin(services: Container) -> AdminDesk:
@@ -73,14 +81,14 @@ def build_admin(services: Container) -> AdminDesk:
         acts=audit.entries,
         record=audit.record,
         description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
-        reviewing=Decisions(build_editorial(services)),
+        reviewing=Decisions(lambda: _editorial(services)),
     )
 
 
 class Decisions:
     """Decides findings as `clara review` does, in the words of the web layer."""
 
-    def __init__(self, editorial: Editorial) -> None:
+    def __init__(self, editorial: Callable[[], Editorial]) -> None:
         self._editorial = editorial
 
     def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
@@ -88,14 +96,21 @@ class Decisions:
         said: list[str] = []
         by = Decider(decided_by, reason, embeds=False)  # this process never runs a model
         verdicts = Verdicts(read_decisions(list(decisions), "decisions"))
-        settled = self._editorial.accept(number, verdicts, by, said.append)
+        settled = self._editorial().accept(number, verdicts, by, said.append)
         return _told(settled, said)
 
     def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
         """Let the finding be wrong. Raises NotFound, Refused, Unavailable."""
         said: list[str] = []
-        settled = self._editorial.reject(number, reason, Decider(decided_by), said.append)
+        settled = self._editorial().reject(number, reason, Decider(decided_by), said.append)
         return _told(settled, said)
+
+
+def _editorial(services: Container) -> Editorial:
+    # Not above: 8 MB, with readers of pages and norms, that hardly any web process uses.
+    from clara.processes.editorial import build_editorial
+
+    return build_editorial(services)
 
 
 def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
@@ -231,3 +246,47 @@ class NothingIngestedError(Unavailable):
 
 class NoWorkerError(Unavailable):
     """Messages are taken in, but nobody answers them. Start one with `clara worker`, or set CLARA_WORKER=inline."""
+
+
+def start_web(settings: Settings, database_url: str, threads: int) -> WholeRequests:
+    """Build everything that serves in this process, on so many threads, and start it; it is stopped when this process ends."""
+    configure_logs()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    services = Container(settings, database_url)
+    door = open_door(services)
+    app = build_app(services, door)
+    warn_of_spool(settings.spool)
+    door.drainer.start()
+    stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
+    Finalize(None, _in_turn, (stops,), exitpriority=0)
+    return WholeRequests(app, threads, RequestBounds(MAX_BODY_BYTES))
+
+
+def _start_inline(services: Container) -> list[Callable[[], None]]:
+    """Start the worker here, when that is asked for; give what stops it."""
+    if services.settings.clara_worker != "inline":
+        return []
+    worker = build_worker(services)
+    Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
+    schedule = build_schedule(services, enabled(services.settings))
+    if schedule is None:
+        return [worker.stop]
+    schedule.start()
+    return [worker.stop, schedule.stop]
+
+
+def _in_turn(stops: list[Callable[[], None]]) -> None:
+    for stop in stops:
+        stop()
+
+
+def warn_of_spool(folder: Path) -> None:
+    """Say at the start, not in the first outage, that nothing can be kept while the database is away."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY))
+        usable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        log.warning("spool cannot be used", path=str(folder), reason="set CLARA_SPOOL to a folder that Clara may write")
