@@ -19,7 +19,7 @@ from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
 from clara.answering.message import Act, Reply, ReplyStatus
@@ -74,7 +74,7 @@ class Outcome:
 
 def inbox_on(engine: Engine) -> PostgresInbox:
     """Build the inbox as the web does, without limits."""
-    return PostgresInbox(engine, KEY, AesGcmSealer(KEY), Kind(QUEUE, TASK))
+    return PostgresInbox(engine, KEY, AesGcmSealer(KEY), TurnTask(QUEUE, TASK))
 
 
 def reports_on(engine: Engine) -> PostgresReports:

@@ -13,7 +13,7 @@ from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.delivery.inbox import PostgresInbox, pseudonym
 from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.limits import Limits
@@ -48,7 +48,7 @@ create function cut() returns trigger language plpgsql as
 $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$
 """
 T = TypeVar("T")
-TURN = Kind(QUEUE, TASK)
+TURN = TurnTask(QUEUE, TASK)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Store:
     sealer: AesGcmSealer
     desk: PostgresDesk
 
-    def inbox(self, kind: Kind = TURN, limits: Limits | None = None) -> PostgresInbox:
+    def inbox(self, kind: TurnTask = TURN, limits: Limits | None = None) -> PostgresInbox:
         return PostgresInbox(self.engine, PSEUDONYM_KEY, self.sealer, kind, limits)
 
     def accept(self, sid: str = "SM1", sender: str = PERSON, body: str | None = "¿NIE?") -> int:

@@ -24,7 +24,7 @@ from tests.integration.editing import replay, undo
 from tests.integration.wired import CommandLine, wired
 
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.answering.questions import ask
 from clara.container import Container
@@ -188,7 +188,7 @@ def test_the_command_line(knowledge_url: str) -> None:
 
 def taken(services: Container, body: str) -> int:
     """Take in a message and answer it; give the number of its turn."""
-    inbox = PostgresInbox(services.engine, services.settings.pseudonym_key, services.sealer, Kind(QUEUE, TASK))
+    inbox = PostgresInbox(services.engine, services.settings.pseudonym_key, services.sealer, TurnTask(QUEUE, TASK))
     inbox.accept(Incoming(f"SM{datetime.now(UTC).timestamp()}", "local", "ana", "clara", body))
     ((number,),) = rows(services, "select max(id) from inbox")
     case = services.desk().begin(number)

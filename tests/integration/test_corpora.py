@@ -16,7 +16,7 @@ from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
 from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.adapters.postgres.corpus.spaces import NameTakenError, ensure_space, index_space
 from clara.ingestion.journey import ingest
-from clara.ingestion.ports import CorpusChange, StoredCorpus, StoreUnavailableError, WrittenPassage
+from clara.ingestion.ports import CorpusChange, CorpusUnavailableError, StoredCorpus, WrittenPassage
 from clara.retrieval.passage import Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile
@@ -278,6 +278,6 @@ def test_names_that_collide_are_refused(engine: Engine, store: PostgresPassages,
 def test_a_server_that_is_away(ask: Callable[[PostgresPassages], object]) -> None:
     """No server behind the address: an outage, never an empty list."""
     away = open_engine("postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(StoreUnavailableError, match="does not answer"):
+    with pytest.raises(CorpusUnavailableError, match="does not answer"):
         ask(PostgresPassages(away, MODEL, 2))
     away.dispose()

@@ -27,7 +27,7 @@ from tests.journeys.talking import until
 
 from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.postgres.delivery.inbox import pseudonym
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TASK, TurnScheduler
 from clara.answering.message import Citation, Reply, ReplyStatus
@@ -75,7 +75,7 @@ def test_a_message_that_comes_on_many_connections_is_stored_once(store: Store) -
 def test_no_job_no_message(store: Store) -> None:
     """When the job cannot be queued, the message is not stored either, and can be sent again."""
     with pytest.raises(RefusedError, match="22001"):
-        store.inbox(Kind("q" * 200, TASK)).accept(INCOMING)  # longer than the job engine's column
+        store.inbox(TurnTask("q" * 200, TASK)).accept(INCOMING)  # longer than the job engine's column
     assert store.rows("select count(*) from inbox") == [(0,)]
     assert store.inbox().accept(INCOMING)
 

@@ -13,7 +13,7 @@ from tests.integration.editing import explain, replay
 from tests.integration.wired import CommandLine, database, wired
 
 from clara.adapters.postgres.delivery.inbox import PostgresInbox
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.container import Container
@@ -140,7 +140,7 @@ def record(services: Container, said: str | None) -> int:
     """Take a message in, answer it and record its turn; give its number."""
     engine, desk = services.engine, services.desk()
     sid = f"SM{uuid4().hex}"
-    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer, Kind(QUEUE, TASK))
+    inbox = PostgresInbox(engine, services.settings.pseudonym_key, services.sealer, TurnTask(QUEUE, TASK))
     inbox.accept(Incoming(sid, "local", "a", "b", said))
     with engine.connect() as connection:
         number = connection.scalar(text("select id from inbox where message_sid = :sid"), {"sid": sid})

@@ -16,7 +16,7 @@ from tests.faults.processes import children
 
 from clara.adapters.postgres.connections import plain_url
 from clara.adapters.procrastinate.ingestion_queue import MOST_TRIES, QUEUE, IngestionQueue
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.settings import child_environment
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "run_ingestion.py"
@@ -189,7 +189,7 @@ def test_two_runs_at_once(empty_url: str, norms: Path) -> None:
 def test_a_queue_that_is_away() -> None:
     """A database that does not answer is an outage, not an empty queue."""
     queue = IngestionQueue(plain_url("postgresql://nobody@127.0.0.1:1/none"))
-    with pytest.raises(StoreUnavailableError):
+    with pytest.raises(CorpusUnavailableError):
         queue.undone("r")
-    with pytest.raises(StoreUnavailableError):
+    with pytest.raises(CorpusUnavailableError):
         queue.add("r", ["a"], anew=False)

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.delivery.usage import Kind, PostgresBudget, purge, take_in
+from clara.adapters.postgres.delivery.usage import PostgresBudget, TurnTask, purge, take_in
 from clara.adapters.postgres.statements import AtOnce
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.delivery.limits import Admission, Limits
@@ -54,7 +54,7 @@ def stored(statements: AtOnce, sender: str, limits: Limits, received_at: datetim
         "message_sid": uuid4().hex, "channel": "whatsapp", "pseudonym": sender, "address": b"", "body": "hola",
         "media_types": [], "recordings": [], "received_at": received_at,
     }  # fmt: skip
-    admission = take_in(statements, message, limits, Kind(QUEUE, TASK))
+    admission = take_in(statements, message, limits, TurnTask(QUEUE, TASK))
     assert admission is not None
     return admission
 

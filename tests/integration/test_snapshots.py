@@ -11,7 +11,7 @@ from sqlalchemy import Engine, text
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.editorial.sources import Snapshot, UnknownSnapshotError, digest_of_content
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 
 
 @pytest.fixture
@@ -146,6 +146,6 @@ def test_what_an_ingestion_did(store: PostgresSnapshots) -> None:
 def test_an_outage_is_told() -> None:
     """A database that is away is an outage, not a source without a snapshot."""
     engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(StoreUnavailableError):
+    with pytest.raises(CorpusUnavailableError):
         PostgresSnapshots(engine).served("a")
     engine.dispose()

@@ -149,7 +149,7 @@ class Container(Corpora):
         return self.versions.standing(CORPUS) if self.database_url else None
 
     def _version(self, standing: Standing | None) -> KnowledgeVersion:
-        """Read the version that stands there. Raises StoreUnavailableError, DataError."""
+        """Read the version that stands there. Raises CorpusUnavailableError, DataError."""
         if standing is None or standing.publication is None:
             corpora = {CORPUS: standing.physical} if standing else {}
             return KnowledgeVersion(self.released, corpora, flagged=self.flagged)

@@ -142,7 +142,7 @@ class Corpora:
         return PostgresEvidence(self.engine)
 
     def adopt(self, corpus: str, embedder: Embedder) -> None:
-        """Search the corpus by this model if it was by one that only another release knows. Raises StoreUnavailableError."""
+        """Search the corpus by this model if it was by one that only another release knows. Raises CorpusUnavailableError."""
         held = self.versions.model(corpus)
         if held is not None and not self.embedders.knows(held):
             self.spaces().serve(corpus, embedder.model)

@@ -24,7 +24,7 @@ from clara.settings import Settings
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from clara.adapters.models.guards import Guard, Outcome, Retries
+    from clara.adapters.models.guards import CallGuard, CallOutcome, Retries
     from clara.retrieval.options.query_rewriting import QueryWriter
     from clara.retrieval.options.rerankers import Reranker
 
@@ -96,17 +96,17 @@ class ServedModels:
             return HeuristicReranker(HeuristicWeights(curated=frozenset({"curado", "curated"})))
         return TextReranker(self._built(RERANKERS, self._settings.rag_reranker))
 
-    def guard(self, part: str, seconds: float = LONGEST_SECONDS) -> "Guard":
+    def guard(self, part: str, seconds: float = LONGEST_SECONDS) -> "CallGuard":
         """Build what stands between one part and Gemini: a day's allowance, one more try, a breaker, counters.
 
         `seconds` are what a call has at most: a failure in half of them says something about Gemini.
         """
-        from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, Counting, Outcome, Retrying, guarded
+        from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, CallOutcome, Counting, Retrying, guarded
         from clara.adapters.postgres.delivery.usage import PostgresAllowance
 
-        def tell(outcome: "Outcome", reason: str | None, milliseconds: float) -> None:
+        def tell(outcome: "CallOutcome", reason: str | None, milliseconds: float) -> None:
             self._metrics.record_call(part, outcome.value, milliseconds)
-            if outcome in {Outcome.FAILED, Outcome.DECLINED}:  # the others were not asked, and there may be many
+            if outcome in {CallOutcome.FAILED, CallOutcome.DECLINED}:  # the others were not asked, and there may be many
                 log.warning("model gave no answer", part=part, outcome=outcome.value, reason=reason)
 
         def changed(state: str) -> None:

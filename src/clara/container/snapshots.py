@@ -8,7 +8,7 @@ import structlog
 
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.retrieval.corpus_alias import Standing
 
 log = structlog.get_logger()
@@ -46,7 +46,7 @@ class ServedSnapshots:
             made = self._build(standing)
             if held is not None:
                 _ = made.tools  # built before the first turn asks
-        except (StoreUnavailableError, DataError) as error:
+        except (CorpusUnavailableError, DataError) as error:
             log.warning("knowledge not renewed", reason=str(error))
             return held or self._build(None)
         if held is not None:

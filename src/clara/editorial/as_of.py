@@ -49,7 +49,7 @@ def moment_of(moment: datetime) -> PastMoment:
 
 
 def recorded_since(evidence: EvidenceRecord) -> datetime:
-    """Give from when on versions of the evidence are recorded. Raises NothingRecordedError, StoreUnavailableError."""
+    """Give from when on versions of the evidence are recorded. Raises NothingRecordedError, CorpusUnavailableError."""
     since = evidence.since(CORPUS)
     if since is None:
         raise NothingRecordedError
@@ -60,7 +60,7 @@ def recorded_since(evidence: EvidenceRecord) -> datetime:
 def copied(publications: Publications, corpora: FillableCorpora, wanted: Sequence[Passage]) -> Iterator[str]:
     """Give the name of a corpus that holds these passages of Clara's, and drop it at the end.
 
-    A copy whose process died is dropped by whoever makes the next one. Raises StoreUnavailableError, EmbedderUnavailableError.
+    A copy whose process died is dropped by whoever makes the next one. Raises CorpusUnavailableError, EmbedderUnavailableError.
     """
     name = f"{CORPUS}{COPY}{secrets.token_hex(CHANCE)}"
     for left in publications.abandoned(CORPUS):

@@ -48,7 +48,7 @@ class DriftCheck:
         """Look at the chosen sources, record what differs, and say it.
 
         Exit code 0: all is as it is served; 1: something waits for a person, could not be reached, or is not held yet; 2:
-        nothing could be reached at all. Raises UnknownSourceError, DataError, StoreUnavailableError.
+        nothing could be reached at all. Raises UnknownSourceError, DataError, CorpusUnavailableError.
         """
         wanted = self._chosen(chosen)
         looked = []

@@ -96,7 +96,7 @@ class Intake:
     def take(self, source: RegisteredSource, read: Read) -> TakenSource:
         """Read a source, and keep what it says: served when it is new or changed in nothing that matters. Raises FAULTS.
 
-        Raises StoreUnavailableError.
+        Raises CorpusUnavailableError.
         """
         served = self._comparison.snapshots.served(source.id)
         live = read(source, served)

@@ -1,4 +1,4 @@
-"""What the editorial journey needs from outside. Whatever keeps something may raise StoreUnavailableError."""
+"""What the editorial journey needs from outside. Whatever keeps something may raise CorpusUnavailableError."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager

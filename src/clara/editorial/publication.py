@@ -64,7 +64,7 @@ class WantedVersion:
 
 
 def rehearse(desk: EditorialDesk, say: Say) -> JobOutcome:
-    """Say what would change; nothing does. Raises DataError, StoreUnavailableError."""
+    """Say what would change; nothing does. Raises DataError, CorpusUnavailableError."""
     return _told(wanted(desk), say, "dry run")
 
 
@@ -72,7 +72,7 @@ def publish(desk: EditorialDesk, judge: Judge, by: str, say: Say, progress: Prog
     """Stage what is wanted, try it, and serve it if nothing got worse; exit code 1 when it is refused, drafts stay drafts.
 
     `by` says on whose behalf. Repeating it changes nothing. Raises DataError naming what is wrong with corrections,
-    BusyPublishingError, ServedChangedError, EmbedderUnavailableError, StoreUnavailableError; then what is served is as it was.
+    BusyPublishingError, ServedChangedError, EmbedderUnavailableError, CorpusUnavailableError; then what is served is as it was.
     """
     publications = desk.publications
     with _alone(publications):
@@ -115,7 +115,7 @@ def wanted(desk: EditorialDesk) -> WantedVersion:
 def undo(desk: EditorialDesk, say: Say) -> JobOutcome:
     """Serve the version before again, in one statement, with data/ of this release. Corrections of the undone are drafts.
 
-    Raises NothingToUndoError, BusyPublishingError, ServedChangedError, DataError, StoreUnavailableError.
+    Raises NothingToUndoError, BusyPublishingError, ServedChangedError, DataError, CorpusUnavailableError.
     """
     publications = desk.publications
     with _alone(publications):

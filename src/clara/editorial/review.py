@@ -48,14 +48,14 @@ class MissingReasonError(Invalid):
 def waiting(desk: EditorialDesk) -> list[dict[str, Any]]:
     """Give what waits for a person, oldest first: open findings, and accepted ones with facts that nobody decided about.
 
-    Raises StoreUnavailableError.
+    Raises CorpusUnavailableError.
     """
     found = sorted([*desk.findings.open(), *desk.findings.undecided()], key=lambda finding: finding.id)
     return [_entry(desk, finding) for finding in found]
 
 
 def one(desk: EditorialDesk, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
-    """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, StoreUnavailableError."""
+    """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, CorpusUnavailableError."""
     return _entry(desk, desk.findings.find(number), bases)
 
 
@@ -69,7 +69,7 @@ def accept(desk: EditorialDesk, number: int, verdicts: Verdicts, by: Decider, sa
 
     Corrections are drafts for `clara publish`. What nobody decides stays in doubt, and is named. Bad decisions are one error,
     and nothing is written. Raises DataError, UnknownFindingError, UntouchedFactError, DecidedFindingError,
-    StoreUnavailableError.
+    CorpusUnavailableError.
     """
     before = desk.findings.find(number)
     case = ReviewCase(desk, before, verdicts.bases)
@@ -117,7 +117,7 @@ def _index(desk: EditorialDesk, norm: str, say: Say, by: Decider) -> None:
 
 
 def reject(desk: EditorialDesk, number: int, reason: str, by: Decider, say: Say) -> Settled:
-    """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, StoreUnavailableError."""
+    """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, CorpusUnavailableError."""
     if not reason.strip():
         raise MissingReasonError
     settled = desk.findings.reject(number, reason.strip(), by.role)

@@ -26,7 +26,7 @@ from clara.language.identity_data import holds_numbers
 class ReviewCase:
     """One finding, with the facts that it touches. `bases` are new base figures that a person gives, in euros by name.
 
-    Reading raises StoreUnavailableError, DataError.
+    Reading raises CorpusUnavailableError, DataError.
     """
 
     def __init__(self, desk: EditorialDesk, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> None:

@@ -178,7 +178,7 @@ def ingest_chosen(means: IngestionMeans, chosen: IngestionChoice, net: Read, say
     """Ingest what was chosen, say what became of each document, and give it as a report.
 
     Exit code 0: all is served as its source says; 1: something waits for a person, or one document could not be ingested; 2:
-    none could. Raises NothingChosenError, DataError, StoreUnavailableError, ChildrenFailedError; what was done stays done.
+    none could. Raises NothingChosenError, DataError, CorpusUnavailableError, ChildrenFailedError; what was done stays done.
     """
     wanted = list(_wanted(read_sources(means.editorial.desk.data), chosen, net))
     released = means.fill(chosen, say, progress) if chosen.released else None

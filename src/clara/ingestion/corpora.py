@@ -46,7 +46,7 @@ def load(
     """Make the corpus hold exactly the documents of a file.
 
     Repeating it embeds only what changed. A load that was killed left the corpus as it was, and the next one finds the vectors
-    that were computed. Raises UnreadableDocumentsError, CorpusNameError, ProfileError, StoreUnavailableError.
+    that were computed. Raises UnreadableDocumentsError, CorpusNameError, ProfileError, CorpusUnavailableError.
     """
     check_name(name)
     chosen = corpora.profile(profile)
@@ -75,7 +75,7 @@ def load_programs(
     """Make the corpus hold exactly the functions, classes and the like of a folder of programs.
 
     Only units whose text changed are embedded anew; one that moved keeps its vector. Raises UnreadableProgramsError,
-    CorpusNameError, ProfileError, StoreUnavailableError.
+    CorpusNameError, ProfileError, CorpusUnavailableError.
     """
     check_name(name)
     chosen = corpora.profile(profile)
@@ -98,7 +98,7 @@ def check_name(name: str) -> None:
 def fill(
     corpora: FillableCorpora, name: str, passages: Sequence[Passage], profile: Profile, progress: Progress
 ) -> IngestionReport:
-    """Make the corpus hold exactly these passages, searched as the profile says. Raises StoreUnavailableError."""
+    """Make the corpus hold exactly these passages, searched as the profile says. Raises CorpusUnavailableError."""
     embedder = corpora.filling(name)
     store = corpora.passages(profile, embedder)
     report = ingest(name, passages, store, corpora.memorising_embedder(embedder), progress=progress)

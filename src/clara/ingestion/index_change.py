@@ -73,7 +73,7 @@ class IndexChange:
         """Embed every passage of the corpora, all of them if none is named, with the chosen model, and change over to it.
 
         What was stored stays stored however this ends: repeating it goes on from there. Raises CorpusNameError, BusyIndexError,
-        EmbedderUnavailableError, StoreUnavailableError; then the corpus is searched as before.
+        EmbedderUnavailableError, CorpusUnavailableError; then the corpus is searched as before.
         """
         model = self._models.model_of(choice)
         for corpus in self._named(corpora):
@@ -104,7 +104,7 @@ class IndexChange:
     def use(self, choice: str, corpora: Sequence[str], say: Say) -> None:
         """Let corpora be searched by a model whose vectors are there already: the way back. Repeating it changes nothing.
 
-        Raises CorpusNameError, IncompleteIndexError before any corpus is changed, StoreUnavailableError.
+        Raises CorpusNameError, IncompleteIndexError before any corpus is changed, CorpusUnavailableError.
         """
         spaces = self._spaces
         model = self._models.model_of(choice)
@@ -171,7 +171,7 @@ class SpaceStatus:
 
 
 def status(spaces: Spaces) -> list[SpaceStatus]:
-    """Say which vectors there are, by corpus and model. Raises StoreUnavailableError."""
+    """Say which vectors there are, by corpus and model. Raises CorpusUnavailableError."""
     return [SpaceStatus(space, _missing(spaces, space)) for space in spaces.spaces()]
 
 

@@ -60,7 +60,7 @@ def ingest(
     """Make the corpus hold exactly the wanted passages, with the names and links that the store's profile asks for.
 
     `scope` is the name of the corpus, or says more; with a document in it, only that document changes. `wanted` comes validated
-    and chunked from knowledge. All is changed in one transaction. Raises WholeCorpusError, StoreUnavailableError,
+    and chunked from knowledge. All is changed in one transaction. Raises WholeCorpusError, CorpusUnavailableError,
     EmbedderUnavailableError; then the corpus is as it was.
     """
     chosen = IngestionScope(scope) if isinstance(scope, str) else scope

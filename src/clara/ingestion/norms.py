@@ -83,7 +83,7 @@ class NormIndex:
         """Make the index hold exactly the served wording of a norm, in one transaction; note what `run` did.
 
         Repeating it, at the same time or after whatever ended it, changes nothing more. `anew` embeds everything again. Raises
-        UnservedNormError, BusyDocumentError, UnreadableNormError, EmbedderUnavailableError, StoreUnavailableError; then the
+        UnservedNormError, BusyDocumentError, UnreadableNormError, EmbedderUnavailableError, CorpusUnavailableError; then the
         index holds what it held.
         """
         started = perf_counter()

@@ -1,4 +1,4 @@
-"""What ingestion needs from outside. Whatever keeps something may raise StoreUnavailableError."""
+"""What ingestion needs from outside. Whatever keeps something may raise CorpusUnavailableError."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,7 +11,7 @@ from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
 
 
-class StoreUnavailableError(Unavailable):
+class CorpusUnavailableError(Unavailable):
     """The store of passages could not be asked or written. Nothing was changed."""
 
 
@@ -60,7 +60,7 @@ class CorpusChange:
 
 
 class PassageStore(Protocol):
-    """Keeps the passages of corpora with the vectors of one model. Every method may raise StoreUnavailableError.
+    """Keeps the passages of corpora with the vectors of one model. Every method may raise CorpusUnavailableError.
 
     `profile` says how what is written is searched afterwards, and so whether names and links are worth keeping.
     """

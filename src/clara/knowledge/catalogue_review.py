@@ -18,7 +18,7 @@ SOON = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ProcedureReview:
     """The state of one procedure. `expired` is what makes a check fail; the rest is for the editor to weigh."""
 
     procedure: Procedure
@@ -32,7 +32,7 @@ class Review:
     thin_questions: tuple[str, ...]
 
 
-def review(catalogue: Catalogue, today: date, languages: Sequence[str]) -> list[Review]:
+def review(catalogue: Catalogue, today: date, languages: Sequence[str]) -> list[ProcedureReview]:
     """Review every procedure, in order."""
     return [
         _review(procedure, [one for one in catalogue.questions if one.procedure == procedure.id], today, languages)
@@ -40,10 +40,12 @@ def review(catalogue: Catalogue, today: date, languages: Sequence[str]) -> list[
     ]
 
 
-def _review(procedure: Procedure, questions: Sequence[TypicalQuestion], today: date, languages: Sequence[str]) -> Review:
+def _review(
+    procedure: Procedure, questions: Sequence[TypicalQuestion], today: date, languages: Sequence[str]
+) -> ProcedureReview:
     facts = procedure.facts
     told = {section.id for section in procedure.sections if any(fact.published(today) for fact in section.facts)}
-    return Review(
+    return ProcedureReview(
         procedure=procedure,
         certainty=dict(Counter(fact.certainty for fact in facts)),
         untold_sections=tuple(section.id for section in procedure.sections if section.id not in told),

@@ -14,7 +14,7 @@ from clara.language.tokens import Token, located, words
 STATE = "ES"
 
 
-class Level(StrEnum):
+class PlaceLevel(StrEnum):
     """How wide a territory is."""
 
     STATE = "state"
@@ -23,7 +23,7 @@ class Level(StrEnum):
     MUNICIPALITY = "municipality"
 
 
-_NARROWNESS = {level: place for place, level in enumerate(Level)}
+_NARROWNESS = {level: place for place, level in enumerate(PlaceLevel)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Place:
     """
 
     code: str
-    level: Level
+    level: PlaceLevel
     name: str
     within: str | None
     aliases: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Places:
         found: dict[int, list[Place]] = {}
         for start, end, code in self._names.longest_first(asked):
             place = self.by_code.get(code)
-            if place is None or place.level is Level.STATE or self._elsewhere(asked, start, end, abroad):
+            if place is None or place.level is PlaceLevel.STATE or self._elsewhere(asked, start, end, abroad):
                 continue
             if not place.ambiguous or _announced(text, asked, written, start, end):
                 found.setdefault(start, []).append(place)
@@ -173,7 +173,7 @@ def read_places(folder: Path) -> Places:
     listed = (
         Place(
             code=entry["code"],
-            level=Level(entry["level"]),
+            level=PlaceLevel(entry["level"]),
             name=entry["name"],
             within=entry.get("within"),
             aliases=tuple(entry.get("aliases", ())),
@@ -185,7 +185,7 @@ def read_places(folder: Path) -> Places:
 
 
 def _faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
-    levels = {entry["code"]: Level(entry["level"]) for entry in entries}
+    levels = {entry["code"]: PlaceLevel(entry["level"]) for entry in entries}
     seen: set[str] = set()
     if STATE not in levels:
         yield Fault("places.json", "$.places", f"the state is missing; add the place with the code '{STATE}'")

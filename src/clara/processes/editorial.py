@@ -139,7 +139,7 @@ def speaking_as_of(container: Container, past: PastMoment) -> Iterator[Knowledge
     """Give the snapshot of then; what it searches is dropped at the end.
 
     Whatever understands questions and judges what is found is today's: only the evidence is that of the time. Raises
-    StoreUnavailableError, EmbedderUnavailableError.
+    CorpusUnavailableError, EmbedderUnavailableError.
     """
     knowledge = known_then(container.evidence(), container.released, past)
     with copied(container.publications(), container, knowledge.passages) as name:

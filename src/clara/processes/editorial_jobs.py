@@ -98,7 +98,7 @@ def post_again(webhook: str, document: Mapping[str, Any], wait: Callable[[float]
 def watch_gazette(container: Container, chosen: DayChoice, telling: Telling, progress: Progress) -> int:
     """Read what is missing of the gazette, and with `notify` post new alerts, each once; give the exit code.
 
-    Raises WatchError, DataError, StoreUnavailableError.
+    Raises WatchError, DataError, CorpusUnavailableError.
     """
     address = telling.webhook or container.settings.secret("clara_alert_webhook")
     if telling.notify and not address:

@@ -33,7 +33,7 @@ class WorkerCrew:
     def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IndexedNorm | str]]:
         """Queue documents and give each as it is done, with what was done or what was wrong.
 
-        Raises ChildrenFailedError, StoreUnavailableError; what is left stays queued for whoever serves the queue next.
+        Raises ChildrenFailedError, CorpusUnavailableError; what is left stays queued for whoever serves the queue next.
         """
         self._queue.add(self._run, sources, anew=anew)
         left = set(sources)

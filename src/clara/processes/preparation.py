@@ -13,7 +13,7 @@ from clara.container import Container, open_container
 from clara.errors import Refused
 from clara.ingestion.journey import STEP, IngestionReport, IngestionScope, Progress, ingest
 from clara.ingestion.plan import plan_changes, text_digest_of
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.knowledge_base import laid_over
 from clara.knowledge.passages import CORPUS
 from clara.processes.editorial import patient_embedder
@@ -38,7 +38,7 @@ class OutdatedCorpusError(Refused):
 def ensure_corpus(services: Container, say: Say) -> None:
     """Make the embedded server's corpus what data/ says; of a server of the operator's, only see that it is.
 
-    Raises OutdatedCorpusError, DataError, StoreUnavailableError.
+    Raises OutdatedCorpusError, DataError, CorpusUnavailableError.
     """
     report = fill(services, say, dry_run=services.server is None)
     if report.dry_run and (report.written or report.dropped) and _outdated(services):
@@ -77,7 +77,7 @@ def _prepare(services: Container, say: Say, *, knowledge: bool) -> None:
     try:
         current = is_current(services.engine, resources() / "migrations")
         filled = current and has_passages(services.engine, services.publications().served(CORPUS).physical)
-    except (DatabaseUnavailableError, StoreUnavailableError) as error:
+    except (DatabaseUnavailableError, CorpusUnavailableError) as error:
         say(f"Going on without the database: {error}")
         return
     if services.server is None and not current:
@@ -111,7 +111,7 @@ def fill(
     """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
     A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
-    Raises DataError before anything is written, StoreUnavailableError.
+    Raises DataError before anything is written, CorpusUnavailableError.
     """
     physical, passages = as_served(services)
     embedder = patient_embedder(services, physical, say)
@@ -130,7 +130,7 @@ def fill(
 
 
 def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
-    """Give the corpus that is served and what it should hold, read and not remembered. Raises StoreUnavailableError."""
+    """Give the corpus that is served and what it should hold, read and not remembered. Raises CorpusUnavailableError."""
     held = services.publications().served(CORPUS)
     knowledge, done = laid_over(services.released, services.revisions().of(held.revisions))
     for lost in done.lost:

@@ -21,7 +21,7 @@ from clara.adapters.postgres.delivery.overview import PostgresOverview, ask
 from clara.adapters.postgres.delivery.people import PostgresSatisfaction
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.turn_store import outages
-from clara.adapters.postgres.delivery.usage import Kind
+from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
 from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
 from clara.adapters.postgres.editorial.review_queue import PostgresReview
@@ -124,12 +124,12 @@ def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
 
 
 def freshness(services: Container) -> Freshness:
-    """Judge how fresh what is served is. Raises StoreUnavailableError, DataError."""
+    """Judge how fresh what is served is. Raises CorpusUnavailableError, DataError."""
     return freshness_of(PostgresStaleness(services.engine).held(registered()))
 
 
 def schedule(services: Container) -> Sequence[Mapping[str, Any]]:
-    """Give what runs by itself: when, and whether it is late. Raises StoreUnavailableError."""
+    """Give what runs by itself: when, and whether it is late. Raises CorpusUnavailableError."""
     with outages():
         rows = probe_schedule(services).rows
     return [
@@ -191,7 +191,7 @@ def open_door(services: Container) -> Door:
     settings, engine, sealer = services.settings, services.engine, services.sealer
     schedule = TurnScheduler().schedule
     limits = None if settings.channels == ("local",) else limits_of(settings)  # the chat page has one user
-    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, Kind(QUEUE, TASK), limits)
+    inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, TurnTask(QUEUE, TASK), limits)
     reports = PostgresReports(engine, schedule)
     spool = FileSpool(settings.spool, settings.clara_spool_mb * 1024 * 1024)
     receiving = SpoolingInbox(inbox, reports, spool, sealer, spool.set_aside)

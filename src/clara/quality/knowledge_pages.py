@@ -7,7 +7,7 @@ from clara.answering.writing.extractive import shown_date
 from clara.data_files import DataError
 from clara.errors import NotFound
 from clara.knowledge.catalogue import examples_of
-from clara.knowledge.catalogue_review import Review, review
+from clara.knowledge.catalogue_review import ProcedureReview, review
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.knowledge_base import Knowledge, read_knowledge
@@ -79,7 +79,7 @@ def report(knowledge: Knowledge, today: date, say: Say) -> bool:
     return not wrong
 
 
-def _lines(one: Review) -> Iterator[str]:
+def _lines(one: ProcedureReview) -> Iterator[str]:
     counts = ", ".join(f"{one.certainty[each]} {each.replace('_', ' ')}" for each in Certainty if each in one.certainty)
     yield f"{one.procedure.id}: {len(one.procedure.facts)} facts ({counts})"
     notes: dict[str, Sequence[str]] = {

@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 
 from clara.adapters.http.deadline import bounded_client, reason_of
-from clara.adapters.models.batches import Patience
+from clara.adapters.models.batches import PatientGuard
 from clara.adapters.models.guards import ProviderUnavailableError
 from clara_lab.models.wire import Answered, ModelRefusedError, refusal_of
 
@@ -101,7 +101,7 @@ class ServedTransport:
         self.limits = limits
         self._http = bounded_client(MAX_ANSWER_BYTES, connections=limits.concurrent)
         self._places = BoundedSemaphore(limits.concurrent)
-        self._guard = Patience(tries=limits.retries + 1, wait=wait)
+        self._guard = PatientGuard(tries=limits.retries + 1, wait=wait)
         self._on_request = on_request
         self._lock = Lock()
         self._totals: dict[str, Counter[str]] = defaultdict(Counter)

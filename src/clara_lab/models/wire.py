@@ -8,7 +8,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.http.deadline import asked_patience
-from clara.adapters.models.guards import Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 
 # Refusals that may not stand a moment later: overload, and failures of servers behind the one that answers.
 PASSING: Final = frozenset({408, 425, 429})
@@ -40,7 +40,7 @@ class ModelRefusedError(ProviderUnavailableError):
     """The service works and does not take this request as it is. `about` has what its refusal speaks of, of SPELLINGS."""
 
     def __init__(self, reason: str, about: frozenset[str] = frozenset()) -> None:
-        super().__init__(reason, None, Outcome.DECLINED)
+        super().__init__(reason, None, CallOutcome.DECLINED)
         self.about = about
 
 

@@ -63,7 +63,7 @@ def index(
     """Enrich, embed and store the documents, each as one passage, in one transaction.
 
     A corpus is known by everything that shapes it, so that a run of the same documents finds it whole. One that was killed left
-    nothing but vectors that are remembered. Raises StoreUnavailableError, EmbedderUnavailableError.
+    nothing but vectors that are remembered. Raises CorpusUnavailableError, EmbedderUnavailableError.
     """
     profile = profile_of(corpora, plan)
     corpus = corpus_of(data, embedder, situating, profile)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clara.adapters.models.batches import Patience
+from clara.adapters.models.batches import PatientGuard
 from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
 from clara.adapters.models.gemini.embedder import GeminiEmbedder
 from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
@@ -111,7 +111,7 @@ class _Builder:
             plan.gemini_api_key.get_secret_value(),
             deadline_seconds=plan.nim_request_timeout,
             base_url=plan.gemini_base_url or PUBLIC_URL,
-            guard=Patience(tries=plan.nim_max_retries + 1),
+            guard=PatientGuard(tries=plan.nim_max_retries + 1),
         )
         self._closing.callback(transport.close)
         return transport

@@ -53,7 +53,7 @@ def run(corpora: Corpora, plan: RunPlan, output: Output, say: Say, progress: Pro
 
     Every question's result is in the event log as soon as it is there: a run that was killed is taken up again with its id, and
     asks only what is missing. Raises BenchDataError, ResumeError, EmbedderUnavailableError, ChatUnavailableError,
-    StoreUnavailableError, OSError.
+    CorpusUnavailableError, OSError.
     """
     clock = _Clock()
     data = read_data(plan)

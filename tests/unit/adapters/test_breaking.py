@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from clara.adapters.models.guards import FAILURES, LONGEST_PAUSE, PAUSE, Breaker, Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import FAILURES, LONGEST_PAUSE, PAUSE, Breaker, CallOutcome, ProviderUnavailableError
 
 # Seconds that goal 12 allows between healing and the first call that is let through.
 GOAL = 30.0
@@ -137,24 +137,24 @@ def test_what_the_provider_asks_for_is_kept_at_once(bench: Bench) -> None:
 
 def test_a_declined_request_shows_that_the_provider_works(bench: Bench) -> None:
     """Prompts that are blocked neither open the breaker nor keep it open: nobody can shut others out by what they write."""
-    bench.error = lambda: ProviderUnavailableError("blocked the prompt", None, Outcome.DECLINED)
+    bench.error = lambda: ProviderUnavailableError("blocked the prompt", None, CallOutcome.DECLINED)
     assert bench.ask_often(20) == ["declined"] * 20
     bench.error = lambda: ProviderUnavailableError("answered 503")
     bench.ask_often(FAILURES)
     bench.now += PAUSE
-    bench.error = lambda: ProviderUnavailableError("blocked the prompt", None, Outcome.DECLINED)
+    bench.error = lambda: ProviderUnavailableError("blocked the prompt", None, CallOutcome.DECLINED)
     assert bench.ask_often(2) == ["declined"] * 2
     assert bench.changes == ["open", "closed"]
 
 
 def test_a_used_up_allowance_says_nothing_about_the_provider(bench: Bench) -> None:
     """It opens nothing, and a try that is not made closes nothing."""
-    bench.error = lambda: ProviderUnavailableError("was not asked", None, Outcome.SPENT)
+    bench.error = lambda: ProviderUnavailableError("was not asked", None, CallOutcome.SPENT)
     assert bench.ask_often(20) == ["spent"] * 20
     bench.error = lambda: ProviderUnavailableError("answered 503")
     bench.ask_often(FAILURES)
     bench.now += PAUSE
-    bench.error = lambda: ProviderUnavailableError("was not asked", None, Outcome.SPENT)
+    bench.error = lambda: ProviderUnavailableError("was not asked", None, CallOutcome.SPENT)
     bench.ask()
     assert bench.changes == ["open"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from clara.adapters.models.gemini.text_model import GeminiTextModel
 from clara.adapters.models.gemini.transport import GeminiTransport
-from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, Counting, Outcome, Retries, Retrying, guarded
+from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, CallOutcome, Counting, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
 from clara_lab.stand_ins.model_server import ModelStandIn
@@ -34,7 +34,7 @@ class Tried:
     def __init__(self, server: ModelStandIn) -> None:
         self.now = 0.0
         self.changes: list[str] = []
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[CallOutcome] = []
         breaker = Breaker(self.changes.append, lambda: self.now, fair_seconds=0.0)
         counting = Counting(lambda outcome, _reason, _milliseconds: self.outcomes.append(outcome))
         guard = guarded(counting, breaker, Retrying(Retries(), lambda _seconds: None))
@@ -69,7 +69,7 @@ def test_a_standing_fault_opens_the_breaker_and_healing_closes_it(server: ModelS
     assert not any(tried.answered(seconds) for _ in range(CALLS))
     assert len(server.requests) <= most + (name == "quota-second")
     assert tried.changes == ["open"]
-    assert tried.outcomes == [Outcome.FAILED] * most + [Outcome.AWAY] * (CALLS - most)
+    assert tried.outcomes == [CallOutcome.FAILED] * most + [CallOutcome.AWAY] * (CALLS - most)
     server.standing = None
     tried.now += opens_after - 0.01
     assert not tried.answered()

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from clara.adapters.models.batches import Pace, Patience
+from clara.adapters.models.batches import PatientGuard, TextPace
 from clara.adapters.models.gemini.embedder import GeminiEmbedder
 from clara.adapters.models.gemini.transport import GeminiTransport
-from clara.adapters.models.guards import Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
 from clara_lab.stand_ins.model_server import ModelStandIn
@@ -116,7 +116,7 @@ def test_a_quota_a_minute_is_spent_evenly() -> None:
         waits.append(seconds)
         now[0] += seconds
 
-    pace = Pace(600, wait, lambda: now[0])
+    pace = TextPace(600, wait, lambda: now[0])
     for _ in range(3):
         pace.take(100)
         now[0] += 1
@@ -127,7 +127,7 @@ def test_a_quota_a_minute_is_spent_evenly() -> None:
     assert waits == pytest.approx([9.0, 9.0, 10.0])
 
 
-def busy(retry_seconds: float | None, outcome: Outcome = Outcome.FAILED) -> ProviderUnavailableError:
+def busy(retry_seconds: float | None, outcome: CallOutcome = CallOutcome.FAILED) -> ProviderUnavailableError:
     return ProviderUnavailableError("busy", retry_seconds, outcome)
 
 
@@ -138,7 +138,7 @@ def busy(retry_seconds: float | None, outcome: Outcome = Outcome.FAILED) -> Prov
         pytest.param([busy(45.0), busy(None), busy(1.5)], [45.0, 4.0, 1.5], True, id="as-asked-else-longer"),
         pytest.param([busy(None)] * 6, [2.0, 4.0, 8.0, 16.0, 32.0], False, id="six-times-at-most"),
         pytest.param([busy(68_940.0)], [], False, id="not-for-the-quota-of-a-day"),
-        pytest.param([busy(1.0, Outcome.DECLINED)], [], False, id="not-when-declined"),
+        pytest.param([busy(1.0, CallOutcome.DECLINED)], [], False, id="not-when-declined"),
     ],
 )
 def test_patience(failures: list[ProviderUnavailableError], waits: list[float], answered: bool) -> None:
@@ -151,7 +151,7 @@ def test_patience(failures: list[ProviderUnavailableError], waits: list[float], 
             raise left.pop(0)
         return "done"
 
-    guard = Patience(wait=waited.append)
+    guard = PatientGuard(wait=waited.append)
     if answered:
         assert guard(call, 60.0) == "done"
     else:
@@ -164,7 +164,7 @@ def test_patience(failures: list[ProviderUnavailableError], waits: list[float], 
 def test_patience_on_the_wire(gemini: Gemini) -> None:
     """A build outlasts a quota of a minute: the same batch is sent again, and counted again."""
     waited: list[float] = []
-    transport = GeminiTransport(KEY, deadline_seconds=30, base_url=gemini.server.url, guard=Patience(wait=waited.append))
+    transport = GeminiTransport(KEY, deadline_seconds=30, base_url=gemini.server.url, guard=PatientGuard(wait=waited.append))
     gemini.server.faults += [refused(429, "RESOURCE_EXHAUSTED", "43s"), refused(503, "UNAVAILABLE")]
     GeminiEmbedder(transport, MODEL, gemini.paced.append).embed(TEXTS, "passage")
     assert (waited, gemini.paced) == ([43.0, 4.0], [3, 3, 3])

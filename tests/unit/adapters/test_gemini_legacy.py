@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.models.batches import Patience
-from clara.adapters.models.guards import Outcome, ProviderUnavailableError
+from clara.adapters.models.batches import PatientGuard
+from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
@@ -89,10 +89,10 @@ def test_waits_and_refusals_are_understood(server: ModelStandIn) -> None:
     """What Gemini asks to wait is waited by whoever has patience; a bad request is declined, and a wrong key is a failure."""
     waited: list[float] = []
     server.faults.append(refused(429, "RESOURCE_EXHAUSTED", "43s"))
-    made = client.LegacyClient(KEY, deadline_seconds=20, base_url=server.url, guard=Patience(wait=waited.append))
+    made = client.LegacyClient(KEY, deadline_seconds=20, base_url=server.url, guard=PatientGuard(wait=waited.append))
     embedders.LegacyEmbedder(made, MODEL).embed(TEXTS, "query")
     assert waited == [43.0]
-    for name, outcome in (("invalid", Outcome.DECLINED), ("wrong-key", Outcome.FAILED)):
+    for name, outcome in (("invalid", CallOutcome.DECLINED), ("wrong-key", CallOutcome.FAILED)):
         server.faults += [{**gemini_faults(), **declining_faults()}[name]]
         plain = client.LegacyClient(KEY, deadline_seconds=20, base_url=server.url)
         with pytest.raises(ProviderUnavailableError, match="answered 400") as caught:

@@ -13,7 +13,7 @@ from clara.adapters.models.gemini.text_model import GeminiTextModel
 from clara.adapters.models.gemini.translator import GeminiTranslator
 from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
 from clara.adapters.models.gemini.wire import refusal_of, text_of
-from clara.adapters.models.guards import Breaker, Outcome
+from clara.adapters.models.guards import Breaker, CallOutcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
@@ -95,7 +95,7 @@ def test_only_failures_of_the_provider_count_as_such(gemini: Gemini, name: str) 
         GeminiTextModel(gemini.transport, "m").write(Prompt("i", "p"), 0.3 if faults[name].delivery in SLOW else 20.0)
     cause = caught.value.__cause__
     assert isinstance(cause, GeminiUnavailableError)
-    assert cause.outcome is (Outcome.DECLINED if name in declining_faults() else Outcome.FAILED)
+    assert cause.outcome is (CallOutcome.DECLINED if name in declining_faults() else CallOutcome.FAILED)
 
 
 def test_what_a_guard_refuses_is_unavailability_too(gemini: Gemini) -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from clara.adapters.models.guards import (
     Allowing,
+    CallGuard,
+    CallOutcome,
     Counting,
-    Guard,
-    Outcome,
     ProviderUnavailableError,
     Retries,
     Retrying,
@@ -55,7 +55,7 @@ def refusal(seconds: float | None = 1.0) -> ProviderUnavailableError:
     return ProviderUnavailableError("answered 429", seconds)
 
 
-def retrying(provider: Provider, retries: Retries | None = None) -> Guard:
+def retrying(provider: Provider, retries: Retries | None = None) -> CallGuard:
     return Retrying(retries or Retries(), provider.clock.wait, provider.clock)
 
 
@@ -68,7 +68,7 @@ def test_the_first_guard_is_the_outermost() -> None:
     """A guard sees what the ones inside it let through, and the call is in the middle."""
     seen: list[str] = []
 
-    def named(name: str) -> Guard:
+    def named(name: str) -> CallGuard:
         def guard(call: Callable[[float], str], seconds: float) -> str:
             seen.append(name)
             return call(seconds - 1)
@@ -141,7 +141,7 @@ def test_an_allowance_ends_and_each_try_costs_one() -> None:
     for guard in (ask, Allowing(Days(None))):
         with pytest.raises(ProviderUnavailableError, match="was not asked") as caught:
             guard(provider, 9.0)
-        assert caught.value.outcome is Outcome.SPENT
+        assert caught.value.outcome is CallOutcome.SPENT
     assert len(provider.asked) == 2
 
 
@@ -160,8 +160,8 @@ def test_counting_a_call_is_paid_from_its_time() -> None:
 
 def test_every_outcome_is_told_with_its_reason() -> None:
     """Counting changes nothing: the answer and the error come through."""
-    told: list[tuple[Outcome, str | None, float]] = []
-    declined = ProviderUnavailableError("blocked the prompt", None, Outcome.DECLINED)
+    told: list[tuple[CallOutcome, str | None, float]] = []
+    declined = ProviderUnavailableError("blocked the prompt", None, CallOutcome.DECLINED)
     provider = Provider(["yes", refusal(), declined], takes=0.25)
     ask = Counting(lambda *what: told.append(what), provider.clock)
     assert ask(provider, 9.0) == "yes"
@@ -169,7 +169,7 @@ def test_every_outcome_is_told_with_its_reason() -> None:
         with pytest.raises(ProviderUnavailableError):
             ask(provider, 9.0)
     assert told == [
-        (Outcome.ANSWERED, None, 250.0),
-        (Outcome.FAILED, "answered 429", 250.0),
-        (Outcome.DECLINED, "blocked the prompt", 250.0),
+        (CallOutcome.ANSWERED, None, 250.0),
+        (CallOutcome.FAILED, "answered 429", 250.0),
+        (CallOutcome.DECLINED, "blocked the prompt", 250.0),
     ]

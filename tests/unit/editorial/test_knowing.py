@@ -12,14 +12,16 @@ from clara.data_files import partial_date
 from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.knowledge_base import Knowledge
-from clara.knowledge.places import Level, Place, Places
+from clara.knowledge.places import Place, PlaceLevel, Places
 from clara.knowledge.procedure import Certainty, LegalBasis, Procedure, Source
 from clara.knowledge.questions import digest_of
 from clara.plain_text import WIDTH
 from clara.quality.knowledge_pages import STALE, UnknownProcedureError, check, page_of, report, show
 
 TODAY = date(2026, 11, 21)
-PLACES = Places([Place("ES", Level.STATE, "España", None), Place("ES-MD", Level.COMUNIDAD, "Comunidad de Madrid", None)])
+PLACES = Places(
+    [Place("ES", PlaceLevel.STATE, "España", None), Place("ES-MD", PlaceLevel.COMUNIDAD, "Comunidad de Madrid", None)]
+)
 BASIS = (LegalBasis("BOE-A-2000-544", "art. 4"),)
 FACTS = (
     fact_of("nie-plazos-01", legal_basis=BASIS),

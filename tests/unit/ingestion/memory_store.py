@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from clara.ingestion.ports import CorpusChange, StoredDigests, StoreUnavailableError, WrittenPassage
+from clara.ingestion.ports import CorpusChange, CorpusUnavailableError, StoredDigests, WrittenPassage
 from clara.retrieval.profile import Profile
 
 
@@ -58,4 +58,4 @@ class MemoryStore:
 
     def _answer(self) -> None:
         if self.down:
-            raise StoreUnavailableError("the store is down")
+            raise CorpusUnavailableError("the store is down")

@@ -10,7 +10,7 @@ from memory_store import MemoryStore
 from unit_builders import row_of
 
 from clara.ingestion.journey import IngestionReport, IngestionScope, WholeCorpusError, ingest
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.retrieval.profile import Profile
@@ -143,7 +143,7 @@ def test_store_failure(store: MemoryStore) -> None:
     """A store that is down is an error, never an empty corpus."""
     store.down = True
     embedder = CountingEmbedder()
-    with pytest.raises(StoreUnavailableError):
+    with pytest.raises(CorpusUnavailableError):
         ingest("clara", passages(2), store, embedder)
     assert embedder.texts == []
 

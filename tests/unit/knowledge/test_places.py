@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import Document, edit, faults_of
 
-from clara.knowledge.places import Elsewhere, Level, Place, Places, read_places
+from clara.knowledge.places import Elsewhere, Place, PlaceLevel, Places, read_places
 
-SPAIN = Place("ES", Level.STATE, "España", None)
-RIOJA = Place("ES-RI", Level.COMUNIDAD, "La Rioja", None, ("el País del Vino",))
-PROVINCE = Place("ES-LO", Level.PROVINCE, "La Rioja", "ES-RI")
-TOWN = Place("ES-LO/26089", Level.MUNICIPALITY, "Haro", "ES-LO")
-WORD = Place("ES-LO/26036", Level.MUNICIPALITY, "Sol", "ES-LO", ambiguous=True)
+SPAIN = Place("ES", PlaceLevel.STATE, "España", None)
+RIOJA = Place("ES-RI", PlaceLevel.COMUNIDAD, "La Rioja", None, ("el País del Vino",))
+PROVINCE = Place("ES-LO", PlaceLevel.PROVINCE, "La Rioja", "ES-RI")
+TOWN = Place("ES-LO/26089", PlaceLevel.MUNICIPALITY, "Haro", "ES-LO")
+WORD = Place("ES-LO/26036", PlaceLevel.MUNICIPALITY, "Sol", "ES-LO", ambiguous=True)
 PLACES = Places([SPAIN, RIOJA, PROVINCE, TOWN, WORD], Elsewhere(names=("Haro Grande",), before=("calle",), behind=("Chile",)))
 
 
@@ -144,7 +144,7 @@ def test_read(tmp_path: Path, data: Path) -> None:
     elsewhere: Document = {"names": ["Rioja Alta"], "before": [], "behind": []}
     (tmp_path / "places.json").write_text(json.dumps({"elsewhere": elsewhere, "places": [spain, rioja]}), "utf-8")
     places = read_places(tmp_path)
-    assert places.by_code["ES-RI"] == Place("ES-RI", Level.COMUNIDAD, "La Rioja", None, ("Rioja",), ambiguous=True)
+    assert places.by_code["ES-RI"] == Place("ES-RI", PlaceLevel.COMUNIDAD, "La Rioja", None, ("Rioja",), ambiguous=True)
     assert places.territory_of("en Rioja Alta") is None
 
 

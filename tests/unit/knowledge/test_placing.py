@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from unit_builders import hit_of
 
 from clara.knowledge.keyword_tier import directory, keyword
-from clara.knowledge.places import Level, Place, Places
+from clara.knowledge.places import Place, PlaceLevel, Places
 from clara.knowledge.retriever_wrappers import dated, located, vouched
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.passage import Found, Hit, Query, Status
 
 PLACES = Places(
     [
-        Place("ES", Level.STATE, "España", None),
-        Place("ES-MD", Level.COMUNIDAD, "Comunidad de Madrid", None),
-        Place("ES-M", Level.PROVINCE, "Madrid", "ES-MD"),
-        Place("ES-M/28079", Level.MUNICIPALITY, "Madrid", "ES-M"),
+        Place("ES", PlaceLevel.STATE, "España", None),
+        Place("ES-MD", PlaceLevel.COMUNIDAD, "Comunidad de Madrid", None),
+        Place("ES-M", PlaceLevel.PROVINCE, "Madrid", "ES-MD"),
+        Place("ES-M/28079", PlaceLevel.MUNICIPALITY, "Madrid", "ES-M"),
     ]
 )
 LAST_DAY = date(2026, 12, 31)

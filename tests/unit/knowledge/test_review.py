@@ -6,7 +6,7 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.catalogue_review import Review, review
+from clara.knowledge.catalogue_review import ProcedureReview, review
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure
 from clara.knowledge.questions import TypicalQuestion
@@ -35,7 +35,7 @@ ENOUGH = [
 ]
 
 
-def reviewed(procedure: Procedure, *questions: TypicalQuestion, today: date = TODAY) -> Review:
+def reviewed(procedure: Procedure, *questions: TypicalQuestion, today: date = TODAY) -> ProcedureReview:
     """Review one procedure, served in Spanish and English."""
     (found,) = review(Catalogue({procedure.id: procedure}, questions, Places([])), today, ("es", "en"))
     return found
@@ -44,7 +44,7 @@ def reviewed(procedure: Procedure, *questions: TypicalQuestion, today: date = TO
 def test_nothing_to_say() -> None:
     """A procedure with all that it needs has no remarks."""
     nie = procedure_of("nie", *SIX, **NAMES)
-    assert reviewed(nie, *ENOUGH) == Review(nie, {Certainty.OFFICIAL: 6}, (), (), (), (), (), (), ())
+    assert reviewed(nie, *ENOUGH) == ProcedureReview(nie, {Certainty.OFFICIAL: 6}, (), (), (), (), (), (), ())
 
 
 @pytest.mark.parametrize(

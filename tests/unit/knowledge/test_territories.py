@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.knowledge.places import Level, Places
+from clara.knowledge.places import PlaceLevel, Places
 
 MADRID, BARCELONA, SEVILLA = "ES-M/28079", "ES-B/08019", "ES-SE/41091"
 VALENCIA, CORDOBA, GRANADA, LEON, TOLEDO = "ES-V/46250", "ES-CO/14021", "ES-GR/18087", "ES-LE/24089", "ES-TO/45168"
@@ -144,7 +144,7 @@ def test_every_place_by_its_name(places: Places) -> None:
     """Whoever writes the name of a place after "vivo en" names that place, or a narrower one of the same name."""
     for place in places.by_code.values():
         found = places.territory_of(f"vivo en {place.name}")
-        if place.level is Level.STATE:
+        if place.level is PlaceLevel.STATE:
             assert found is None
         else:
             assert found is not None, place.name
@@ -155,7 +155,7 @@ def test_every_place_by_its_name(places: Places) -> None:
 def test_every_alias(places: Places) -> None:
     """Whoever writes another name of a place names that place, one within it or one around it that shares the name."""
     for place in places.by_code.values():
-        for alias in place.aliases if place.level is not Level.STATE else ():
+        for alias in place.aliases if place.level is not PlaceLevel.STATE else ():
             found = places.territory_of(f"vivo en {alias}")
             assert found is not None, alias
             assert place.code in places.around(found.code) or found.code in places.around(place.code), (alias, found.code)

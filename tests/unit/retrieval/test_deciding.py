@@ -10,7 +10,7 @@ from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
 from clara.retrieval.options.policies import BOUNDS, by_policy
 from clara.retrieval.options.relevance import STRICT
-from clara.retrieval.options.self_rag import Decision, self_reflective, should_retrieve
+from clara.retrieval.options.self_rag import RetrievalDecision, self_reflective, should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
 
@@ -36,7 +36,7 @@ def test_technical_query() -> None:
     decision, plain = should_retrieve("handler", CODE), should_retrieve("gadget", CODE)
     assert (decision.should_retrieve, decision.reason) == (True, "a word of the subject")
     assert decision.confidence > plain.confidence
-    assert plain == Decision(should_retrieve=True, confidence=0.5, reason="something is said")
+    assert plain == RetrievalDecision(should_retrieve=True, confidence=0.5, reason="something is said")
 
 
 def test_search_and_grading() -> None:

@@ -6,7 +6,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from clara.adapters.models.guards import Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 from clara.retrieval.embedders import is_blank
 
 # The model reads 2,048 tokens and drops the rest in silence; Spanish takes about four characters a token.
@@ -67,7 +67,7 @@ def unit_vectors(rows: Sequence[Sequence[Any] | None], count: int, dimensions: i
     return vectors
 
 
-class Pace:
+class TextPace:
     """Spends a provider's quota of texts a minute evenly; a batch of 100 texts costs 100. Safe between threads.
 
     Whoever comes when the minute's share is spent waits for it.
@@ -90,7 +90,7 @@ class Pace:
             self._wait(begins - now)
 
 
-class Patience:
+class PatientGuard:
     """A guard for work that nobody waits for: tries again for as long as a busy provider asks, or longer each time.
 
     A wait beyond `longest` seconds, as for the quota of a day, is not waited: the work is taken up again another time.
@@ -108,7 +108,7 @@ class Patience:
                 return call(seconds)
             except ProviderUnavailableError as error:
                 pause = 2.0**number if error.retry_seconds is None else error.retry_seconds
-                if error.outcome is not Outcome.FAILED or pause > self._longest:
+                if error.outcome is not CallOutcome.FAILED or pause > self._longest:
                     raise
             self._wait(pause)
         return call(seconds)

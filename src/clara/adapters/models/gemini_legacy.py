@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import requests
 
 from clara.adapters.models.batches import in_batches, unit_vectors
-from clara.adapters.models.guards import Guard, Outcome, ProviderUnavailableError, Retries, Retrying
+from clara.adapters.models.guards import CallGuard, CallOutcome, ProviderUnavailableError, Retries, Retrying
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 
 with warnings.catch_warnings():
@@ -48,7 +48,7 @@ class LegacyClient:
         deadline_seconds: float,
         base_url: str = PUBLIC_URL,
         wait: Callable[[float], None] = sleep,
-        guard: Guard | None = None,
+        guard: CallGuard | None = None,
     ) -> None:
         options = ClientOptions(api_endpoint=base_url.rstrip("/"), api_key=api_key)
         self._client = GenerativeServiceClient(transport="rest", client_options=options)
@@ -87,7 +87,7 @@ def _within(call: Callable[[], Answer], seconds: float) -> Answer:
     is, it holds a thread of its own.
     """
     if seconds <= 0:
-        raise ProviderUnavailableError("was not asked: no time was left", None, Outcome.DECLINED)
+        raise ProviderUnavailableError("was not asked: no time was left", None, CallOutcome.DECLINED)
     done: SimpleQueue[Answer | BaseException] = SimpleQueue()
 
     def work() -> None:
@@ -111,7 +111,7 @@ def _within(call: Callable[[], Answer], seconds: float) -> Answer:
 def _refusal(error: GoogleAPICallError) -> ProviderUnavailableError:
     details = [detail for detail in error.details or () if isinstance(detail, Mapping)]
     about_key = any(detail.get("reason") == WRONG_KEY for detail in details)
-    outcome = Outcome.DECLINED if error.code == BAD_REQUEST and not about_key else Outcome.FAILED
+    outcome = CallOutcome.DECLINED if error.code == BAD_REQUEST and not about_key else CallOutcome.FAILED
     waits = _retry_seconds(details) if error.code == TOO_MANY_REQUESTS else None
     return ProviderUnavailableError(f"answered {int(error.code or 0)}", waits, outcome)
 

@@ -31,7 +31,7 @@ RETRY_SHARE: Final = 0.1
 RETRY_RESERVE: Final = 5.0
 
 
-class Outcome(StrEnum):
+class CallOutcome(StrEnum):
     """What came of a call."""
 
     ANSWERED = "answered"
@@ -51,13 +51,13 @@ class ProviderUnavailableError(Unavailable):
     `retry_seconds` is how long the provider asks to wait before another try, None when it does not say.
     """
 
-    def __init__(self, reason: str, retry_seconds: float | None = None, outcome: Outcome = Outcome.FAILED) -> None:
+    def __init__(self, reason: str, retry_seconds: float | None = None, outcome: CallOutcome = CallOutcome.FAILED) -> None:
         super().__init__(reason)
         self.retry_seconds = retry_seconds
         self.outcome = outcome
 
 
-class Guard(Protocol):
+class CallGuard(Protocol):
     """Calls with the seconds that are left, and gives the answer. Raises ProviderUnavailableError, as the call does."""
 
     def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
@@ -73,7 +73,7 @@ class Allowance(Protocol):
         ...
 
 
-def guarded(*guards: Guard) -> Guard:
+def guarded(*guards: CallGuard) -> CallGuard:
     """Put guards around each other, the first outermost; without any, calls go through."""
 
     def ask(call: Callable[[float], Answer], seconds: float) -> Answer:
@@ -145,16 +145,18 @@ class Allowing:
         try:
             allowed = self._allowance.spend()
         except StoreUnavailableError as error:
-            raise ProviderUnavailableError("was not asked: its calls cannot be counted now", None, Outcome.SPENT) from error
+            raise ProviderUnavailableError("was not asked: its calls cannot be counted now", None, CallOutcome.SPENT) from error
         if not allowed:
-            raise ProviderUnavailableError("was not asked: the day's calls are used up", None, Outcome.SPENT)
+            raise ProviderUnavailableError("was not asked: the day's calls are used up", None, CallOutcome.SPENT)
         return call(until - self._clock())
 
 
 class Counting:
     """Tells what came of each call: the outcome, why there is no answer, and the milliseconds it took."""
 
-    def __init__(self, tell: Callable[[Outcome, str | None, float], None], clock: Callable[[], float] = perf_counter) -> None:
+    def __init__(
+        self, tell: Callable[[CallOutcome, str | None, float], None], clock: Callable[[], float] = perf_counter
+    ) -> None:
         self._tell = tell
         self._clock = clock
 
@@ -166,7 +168,7 @@ class Counting:
         except ProviderUnavailableError as error:
             self._tell(error.outcome, str(error), (self._clock() - started) * 1000)
             raise
-        self._tell(Outcome.ANSWERED, None, (self._clock() - started) * 1000)
+        self._tell(CallOutcome.ANSWERED, None, (self._clock() - started) * 1000)
         return answer
 
 
@@ -220,15 +222,15 @@ class Breaker:
                 return False
             left = self._until - self._clock()
             if left > 0 or self._trying or seconds < self._fair:
-                raise ProviderUnavailableError("is kept away from after failures", max(left, 0.0), Outcome.AWAY)
+                raise ProviderUnavailableError("is kept away from after failures", max(left, 0.0), CallOutcome.AWAY)
             self._trying = True
             return True
 
     def _judge(self, error: ProviderUnavailableError, seconds: float) -> None:
         match error.outcome:
-            case Outcome.FAILED:
+            case CallOutcome.FAILED:
                 self._failed(error.retry_seconds, seconds)
-            case Outcome.DECLINED:
+            case CallOutcome.DECLINED:
                 self._worked()
 
     def _failed(self, asked: float | None, seconds: float) -> None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from clara.adapters.models.guards import Guard
+    from clara.adapters.models.guards import CallGuard
     from clara.settings import Settings
 
 # A person gets the answer within twelve seconds, whatever a provider does: two are for the rest. Whoever asks gives less.
@@ -25,7 +25,7 @@ class ModelParts:
     """
 
     settings: "Settings"
-    guard: "Callable[[str, float], Guard]"
+    guard: "Callable[[str, float], CallGuard]"
     closing: ExitStack
 
 

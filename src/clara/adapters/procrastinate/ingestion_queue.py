@@ -24,7 +24,7 @@ from clara.adapters.procrastinate.engine import (
 from clara.adapters.procrastinate.fenced_jobs import FencedJobs
 from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.adapters.procrastinate.schedule import REGISTER
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 
 TASK: Final = "ingest_document"
 QUEUE: Final = "ingestion"
@@ -46,7 +46,7 @@ class IngestionQueue:
         self._url = url
 
     def add(self, run: str, sources: Sequence[str], *, anew: bool) -> None:
-        """Queue documents for a run, all or none; each is taken by one worker at a time. Raises StoreUnavailableError."""
+        """Queue documents for a run, all or none; each is taken by one worker at a time. Raises CorpusUnavailableError."""
         task = _task(App(connector=SyncPsycopgConnector()), lambda _context, _source, _run, _anew: None)
         try:
             with psycopg.connect(self._url, connect_timeout=3) as connection:
@@ -54,10 +54,10 @@ class IngestionQueue:
                     queued = task.configure(lock=f"{QUEUE}:{source}", connection=connection)
                     queued.defer(source=source, run=run, anew=anew)
         except (psycopg.OperationalError, ConnectorException) as error:
-            raise StoreUnavailableError(f"documents could not be queued: {type(error).__name__}") from error
+            raise CorpusUnavailableError(f"documents could not be queued: {type(error).__name__}") from error
 
     def undone(self, run: str) -> set[str]:
-        """Give the documents of a run that wait for a worker, or that one has. Raises StoreUnavailableError."""
+        """Give the documents of a run that wait for a worker, or that one has. Raises CorpusUnavailableError."""
         asked = (
             "select args ->> 'source' from procrastinate_jobs "
             "where queue_name = %s and status in ('todo', 'doing') and args ->> 'run' = %s"
@@ -66,7 +66,7 @@ class IngestionQueue:
             with psycopg.connect(self._url, connect_timeout=3) as connection:
                 return {str(row[0]) for row in connection.execute(asked, [QUEUE, run])}
         except psycopg.OperationalError as error:
-            raise StoreUnavailableError(f"the queue could not be read: {type(error).__name__}") from error
+            raise CorpusUnavailableError(f"the queue could not be read: {type(error).__name__}") from error
 
 
 class IngestionWorker(Worker):
@@ -130,7 +130,7 @@ class _WhileAway(BaseRetryStrategy):
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         """Give whether and when to try again."""
         del job
-        return RetryDecision(retry_in={"seconds": AGAIN_SECONDS}) if isinstance(exception, StoreUnavailableError) else None
+        return RetryDecision(retry_in={"seconds": AGAIN_SECONDS}) if isinstance(exception, CorpusUnavailableError) else None
 
 
 Do = Callable[[JobContext, str, str, bool], None]

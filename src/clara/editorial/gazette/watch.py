@@ -104,7 +104,7 @@ class GazetteWatch:
         """Read what is missing of the gazette, keep what concerns us, and post it if that was asked for.
 
         Exit code 0: nothing new; 1: new alerts; 2: a day could not be read, or the webhook took nothing (the rest was done).
-        Raises WatchError, StoreUnavailableError.
+        Raises WatchError, CorpusUnavailableError.
         """
         run = _Progressed(self._plan(chosen))
         known = {} if chosen.day else self._record.known()
@@ -148,12 +148,12 @@ class GazetteWatch:
 
 
 def open_alerts(record: GazetteRecord) -> list[dict[str, Any]]:
-    """Give the alerts that nobody has looked at, the newest first. Raises StoreUnavailableError."""
+    """Give the alerts that nobody has looked at, the newest first. Raises CorpusUnavailableError."""
     return [alert_as_json(alert) for alert in record.alerts(unseen=True)]
 
 
 def look_at(record: GazetteRecord, item_id: str) -> None:
-    """Record that a person has looked at an alert. Raises WatchError, StoreUnavailableError."""
+    """Record that a person has looked at an alert. Raises WatchError, CorpusUnavailableError."""
     if not record.seen(item_id, datetime.now(UTC)):
         raise WatchError(f"there is no alert {item_id}; `clara boe` lists those that nobody has looked at")
 

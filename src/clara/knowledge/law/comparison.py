@@ -35,7 +35,7 @@ _SPELT: Final = ((re.compile(r"\bpor (?:ciento|100)\b"), "%"), (re.compile(r"[º
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ProvisionChange:
     """A provision that differs. `before` is None for a new one, `after` for one that is gone; "" is a repealed one."""
 
     key: str
@@ -47,7 +47,7 @@ class Change:
     figures_new: frozenset[Figure] = frozenset()
 
 
-def compare(old: Norm, new: Norm) -> tuple[Change, ...]:
+def compare(old: Norm, new: Norm) -> tuple[ProvisionChange, ...]:
     """Give what differs between two states of one norm, in the order of the new one; provisions are matched by key."""
     tabled = has_tables(old) and has_tables(new)
     before, after = (_readable(norm, tabled=tabled) for norm in (old, new))
@@ -55,7 +55,7 @@ def compare(old: Norm, new: Norm) -> tuple[Change, ...]:
     changes = [change for key in keys if (change := _change(before.get(key), after.get(key)))]
     if old.repealed != new.repealed:
         holds = [f"derogada desde el {norm.repealed}" if norm.repealed else "en vigor" for norm in (old, new)]
-        changes.insert(0, Change(IN_FORCE, "Vigencia de la norma", "substantive", holds[0], holds[1]))
+        changes.insert(0, ProvisionChange(IN_FORCE, "Vigencia de la norma", "substantive", holds[0], holds[1]))
     return tuple(changes)
 
 
@@ -99,13 +99,13 @@ def _is_row(line: str) -> bool:
     return line.startswith("|")
 
 
-def _change(before: Provision | None, after: Provision | None) -> Change | None:
+def _change(before: Provision | None, after: Provision | None) -> ProvisionChange | None:
     texts = ["" if one is None or one.repealed else shown(one) for one in (before, after)]
     weight, gone, came = compare_lines(*([line for line in text.split("\n") if line] for text in texts))
     either = after or before
     if either is None or (weight is None and before and after):
         return None
-    return Change(
+    return ProvisionChange(
         either.key, either.label, weight or "substantive", texts[0] if before else None, texts[1] if after else None, gone, came
     )
 

@@ -36,7 +36,7 @@ def read_markdown(text: str) -> Norm:
         raise UnreadableNormError(f"the text has {len(text)} characters, more than the {LARGEST} of any norm; is it a norm?")
     lines = [_plain(line) for line in text.split("\n")]
     front, end = _front_matter(lines)
-    reader = _Reader(lines[end:])
+    reader = _NormReader(lines[end:])
     reader.read()
     provisions = reader.assembly.provisions()
     if not reader.assembly.begun:
@@ -92,7 +92,7 @@ def _day(front: Mapping[str, str], name: str) -> date | None:
         raise UnreadableNormError(f"the front matter's {name} is no day like 2026-07-31: {value[:40]!r}") from None
 
 
-class _Reader:
+class _NormReader:
     """Goes through the lines of one norm."""
 
     def __init__(self, lines: list[str]) -> None:

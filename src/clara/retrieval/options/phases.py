@@ -116,7 +116,7 @@ def phased(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AskedCollection:
     """A collection that was asked, what it gave, and the threshold that holds now."""
 
     name: str
@@ -124,13 +124,13 @@ class _Asked:
     threshold: float
     relaxed: bool = False
 
-    def lowered(self, relaxation: Relaxation) -> "_Asked":
+    def lowered(self, relaxation: Relaxation) -> "_AskedCollection":
         threshold = relaxation.lower(self.threshold)
         return replace(self, threshold=threshold, relaxed=self.relaxed or threshold < self.threshold)
 
 
-def _asked(search: Search, phases: Sequence[Phase], query: Query) -> list[_Asked]:
-    asked: list[_Asked] = []
+def _asked(search: Search, phases: Sequence[Phase], query: Query) -> list[_AskedCollection]:
+    asked: list[_AskedCollection] = []
     for phase in phases:
         name = phase.collection.name
         if query.collections and name not in query.collections:
@@ -138,11 +138,11 @@ def _asked(search: Search, phases: Sequence[Phase], query: Query) -> list[_Asked
         if len(_passing(asked)) < phase.below * query.limit:
             limit = ceil(query.limit * phase.collection.share)
             hits = search(replace(query, collections=(name,), limit=limit))
-            asked.append(_Asked(name, hits, phase.collection.threshold))
+            asked.append(_AskedCollection(name, hits, phase.collection.threshold))
     return asked
 
 
-def _relaxed(asked: list[_Asked], relaxation: Relaxation) -> list[_Asked]:
+def _relaxed(asked: list[_AskedCollection], relaxation: Relaxation) -> list[_AskedCollection]:
     """Lower all thresholds step by step until something passes or all are at the floor."""
     lower = [one.lowered(relaxation) for one in asked]
     while lower != asked and not _passing(lower):
@@ -150,7 +150,7 @@ def _relaxed(asked: list[_Asked], relaxation: Relaxation) -> list[_Asked]:
     return lower
 
 
-def _passing(asked: Sequence[_Asked]) -> list[tuple[str, Hit]]:
+def _passing(asked: Sequence[_AskedCollection]) -> list[tuple[str, Hit]]:
     """Give the hits that reach their threshold, each with its collection, in the order asked, each passage once."""
     passing: dict[str, tuple[str, Hit]] = {}
     for one in asked:

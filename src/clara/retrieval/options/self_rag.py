@@ -16,7 +16,7 @@ SHORT = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RetrievalDecision:
     """Whether to search. `confidence` (0..1) says how plain the case is, `reason` why, without the text itself."""
 
     should_retrieve: bool
@@ -24,16 +24,16 @@ class Decision:
     reason: str
 
 
-def should_retrieve(text: str, vocabulary: Vocabulary) -> Decision:
+def should_retrieve(text: str, vocabulary: Vocabulary) -> RetrievalDecision:
     """Decide whether a text asks for anything: one without words, or of greetings and thanks alone, does not."""
     found = words(text)
     if not found:
-        return Decision(should_retrieve=False, confidence=1.0, reason="there are no words")
+        return RetrievalDecision(should_retrieve=False, confidence=1.0, reason="there are no words")
     if sum(end - start for start, end in vocabulary.courtesies.spans(found)) == len(found):
-        return Decision(should_retrieve=False, confidence=1.0, reason="there is nothing but courtesies")
+        return RetrievalDecision(should_retrieve=False, confidence=1.0, reason="there is nothing but courtesies")
     signs = [name for name, seen in _signs(text, found, vocabulary).items() if seen]
     confidence = BASE + (1 - BASE) * len(signs) / 3
-    return Decision(should_retrieve=True, confidence=confidence, reason=", ".join(signs) or "something is said")
+    return RetrievalDecision(should_retrieve=True, confidence=confidence, reason=", ".join(signs) or "something is said")
 
 
 def _signs(text: str, found: list[str], vocabulary: Vocabulary) -> dict[str, bool]:

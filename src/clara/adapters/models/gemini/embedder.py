@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from google.genai import Client, types
 
-from clara.adapters.models.batches import Pace, Patience, in_batches, unit_vectors
+from clara.adapters.models.batches import PatientGuard, TextPace, in_batches, unit_vectors
 from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport, GeminiUnavailableError
-from clara.adapters.models.guards import Guard
+from clara.adapters.models.guards import CallGuard
 from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
 from clara.language.identity_data import masked
 from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
@@ -74,13 +74,13 @@ def build(space: str, parts: ModelParts, *, patient: bool) -> Embedder:
         return AbsentEmbedder(space, DIMENSIONS, reason)
     name = space.removesuffix(f"-{DIMENSIONS}")
     if patient:
-        pace = Pace(settings.gemini_embedding_per_minute).take
-        return _open(name, parts, FILLING_SECONDS, Patience(), pace)
+        pace = TextPace(settings.gemini_embedding_per_minute).take
+        return _open(name, parts, FILLING_SECONDS, PatientGuard(), pace)
     guard = parts.guard("embedder", LONGEST_SECONDS)
     return MaskingEmbedder(_open(name, parts, settings.gemini_embedding_seconds, guard, lambda _texts: None), masked)
 
 
-def _open(name: str, parts: ModelParts, seconds: float, guard: Guard, pace: Callable[[int], None]) -> Embedder:
+def _open(name: str, parts: ModelParts, seconds: float, guard: CallGuard, pace: Callable[[int], None]) -> Embedder:
     settings, key = parts.settings, parts.settings.secret("gemini_api_key")
     if settings.gemini_embedding_sdk == "legacy":
         try:

@@ -27,7 +27,7 @@ INSTRUCTION: Final = (
 REQUEST: Final = "Write down this voice note."
 
 
-class _Spoken(BaseModel):
+class _SpokenWords(BaseModel):
     model_config = ConfigDict(strict=True, hide_input_in_errors=True)
 
     speech: bool
@@ -60,7 +60,7 @@ class GeminiTranscriber:
 
 def _words(answer: str) -> str:
     try:
-        spoken = _Spoken.model_validate_json(answer)
+        spoken = _SpokenWords.model_validate_json(answer)
     except ValidationError as error:
         raise GeminiUnavailableError("answered with something else than a transcript") from error
     return visible(spoken.words).strip()[:MAX_CHARACTERS] if spoken.speech else ""

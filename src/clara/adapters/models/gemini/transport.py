@@ -10,7 +10,7 @@ from google.genai.errors import APIError
 
 from clara.adapters.http.deadline import bounded_client, reason_of
 from clara.adapters.models.gemini.wire import GeminiUnavailableError, refusal_of, text_of
-from clara.adapters.models.guards import Guard, Outcome, ProviderUnavailableError, Retries, Retrying
+from clara.adapters.models.guards import CallGuard, CallOutcome, ProviderUnavailableError, Retries, Retrying
 from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
 
 # People write about violence, trafficking and suicide, and need the answer most: the filters that can be set are off. What
@@ -81,7 +81,7 @@ class GeminiTransport:
         deadline_seconds: float,
         base_url: str = PUBLIC_URL,
         wait: Callable[[float], None] = sleep,
-        guard: Guard | None = None,
+        guard: CallGuard | None = None,
     ) -> None:
         self._http = bounded_client(MAX_ANSWER_BYTES)
         # Without retry options the SDK tries once. Address, version and `vertexai` are given so that no environment decides.
@@ -145,7 +145,7 @@ class GeminiTransport:
 
     def _once(self, call: Callable[[Client, types.HttpOptions], Answer], seconds: float) -> Answer:
         if seconds <= 0:
-            raise GeminiUnavailableError("was not asked: no time was left", None, Outcome.DECLINED)
+            raise GeminiUnavailableError("was not asked: no time was left", None, CallOutcome.DECLINED)
         # To the SDK, 0 milliseconds mean no timeout at all.
         milliseconds = max(1, int(seconds * 1000))
         try:

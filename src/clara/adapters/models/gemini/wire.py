@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from clara.adapters.models.guards import Outcome, ProviderUnavailableError
+from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 
 BAD_REQUEST: Final = 400
 TOO_MANY_REQUESTS: Final = 429
@@ -57,7 +57,7 @@ class _Generated(_Wire):
     prompt_feedback: _Feedback = _Feedback()
 
 
-class _Counted(_Wire):
+class _CountedTokens(_Wire):
     usage_metadata: _Metadata = _Metadata()
 
 
@@ -91,12 +91,12 @@ def text_of(body: str, finished: frozenset[str] = FINISHED) -> str:
         raise GeminiUnavailableError("answered with something else than a generation") from error
     if generated.prompt_feedback.block_reason:
         reason = _named("blocked the prompt", generated.prompt_feedback.block_reason)
-        raise GeminiUnavailableError(reason, None, Outcome.DECLINED)
+        raise GeminiUnavailableError(reason, None, CallOutcome.DECLINED)
     if not generated.candidates:
         raise GeminiUnavailableError("answered without a candidate")
     first = generated.candidates[0]
     if first.finish_reason not in finished:
-        outcome = Outcome.DECLINED if first.finish_reason in OWN_REASONS else Outcome.FAILED
+        outcome = CallOutcome.DECLINED if first.finish_reason in OWN_REASONS else CallOutcome.FAILED
         raise GeminiUnavailableError(_named("did not finish its answer", first.finish_reason), None, outcome)
     return "".join(part.text for part in first.content.parts if not part.thought)
 
@@ -104,7 +104,7 @@ def text_of(body: str, finished: frozenset[str] = FINISHED) -> str:
 def tokens_of(body: str) -> tuple[int, int]:
     """Give the tokens that were read and written, thoughts among them, as Gemini counts them; 0 where it does not say."""
     try:
-        counted = _Counted.model_validate_json(body).usage_metadata
+        counted = _CountedTokens.model_validate_json(body).usage_metadata
     except ValidationError:
         return 0, 0
     return counted.prompt_token_count, counted.candidates_token_count + counted.thoughts_token_count
@@ -119,7 +119,7 @@ def refusal_of(code: int, status: str | None, details: object, retry_after: str 
     about_key = any(detail.reason == WRONG_KEY for detail in held)
     declined = code == BAD_REQUEST and status == INVALID and not about_key
     retry_seconds = _retry_seconds(held, retry_after) if code == TOO_MANY_REQUESTS else None
-    outcome = Outcome.DECLINED if declined else Outcome.FAILED
+    outcome = CallOutcome.DECLINED if declined else CallOutcome.FAILED
     return GeminiUnavailableError(_named(f"answered {code}", status), retry_seconds, outcome)
 
 

@@ -69,7 +69,7 @@ def storable(text_: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class StatementShape:
     """What the text of the statement depends on. Every value that a person or a caller gives is a parameter."""
 
     filtered: bool = False
@@ -100,7 +100,7 @@ class Shape:
 
 
 @cache
-def _statement(shape: Shape, space: int, dimensions: int) -> TextClause:
+def _statement(shape: StatementShape, space: int, dimensions: int) -> TextClause:
     return text(shape.sql(space, dimensions))
 
 
@@ -119,7 +119,7 @@ class PostgresIndex:
     def statement(self, query: Query) -> TextClause:
         """Give the SQL for a query: its shape and two integers of our own vary, every value is a parameter."""
         filtered = bool(query.territories or query.collections or query.filters)
-        shape = Shape(filtered, query.exact, self._vectors, self._by_vectors_alone(query))
+        shape = StatementShape(filtered, query.exact, self._vectors, self._by_vectors_alone(query))
         return _statement(shape, space_id(query.corpus, self._model), self._dimensions)
 
     def _by_vectors_alone(self, query: Query) -> bool:

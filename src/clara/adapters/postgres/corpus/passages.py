@@ -18,9 +18,9 @@ from clara.errors import NotFound
 from clara.ingestion.ports import (
     BusyDocumentError,
     CorpusChange,
+    CorpusUnavailableError,
     StoredCorpus,
     StoredDigests,
-    StoreUnavailableError,
     WrittenPassage,
 )
 from clara.retrieval.profile import Profile
@@ -43,7 +43,7 @@ NOT_AVAILABLE: Final = "55P03"
 def alone_with(engine: Engine, corpus: str, document: str, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
     """Wait until nobody else ingests the document, and keep others waiting while the block runs; ends with the process, too.
 
-    Raises BusyDocumentError, StoreUnavailableError.
+    Raises BusyDocumentError, CorpusUnavailableError.
     """
     with _outages():
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
@@ -68,7 +68,7 @@ def _outages() -> Iterator[None]:
         with translated():
             yield
     except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
+        raise CorpusUnavailableError(str(error)) from error
 
 
 class UnknownCorpusError(NotFound):
@@ -94,7 +94,7 @@ class PostgresPassages:
         self._dimensions = dimensions
 
     def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
-        """Give what is there now, of the corpus or of one document. Raises StoreUnavailableError."""
+        """Give what is there now, of the corpus or of one document. Raises CorpusUnavailableError."""
         meant = _meant(corpus, document)
         with self._outages(), self._engine.connect() as connection:
             rows = connection.execute(select(passages.c.id, passages.c.digest).where(meant)).all()
@@ -107,7 +107,7 @@ class PostgresPassages:
         return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
-        """Give the stored vectors of these passages. Raises StoreUnavailableError."""
+        """Give the stored vectors of these passages. Raises CorpusUnavailableError."""
         wanted = (
             select(passages.c.id, embeddings.c.vector)
             .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
@@ -121,7 +121,7 @@ class PostgresPassages:
             return {row.id: row.vector for row in connection.execute(wanted)}
 
     def apply(self, corpus: str, change: CorpusChange) -> None:
-        """Make all changes or none. A passage that changes is deleted and written anew. Raises StoreUnavailableError."""
+        """Make all changes or none. A passage that changes is deleted and written anew. Raises CorpusUnavailableError."""
         with self._outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             lock_corpus(connection, corpus)
@@ -196,7 +196,7 @@ class PostgresPassages:
         return keys
 
     def corpora(self) -> list[StoredCorpus]:
-        """List what is there, by name. Raises StoreUnavailableError."""
+        """List what is there, by name. Raises CorpusUnavailableError."""
         with self._outages(), self._engine.connect() as connection:
             rows = connection.execute(statement("corpora")).all()
         return [
@@ -204,7 +204,7 @@ class PostgresPassages:
         ]
 
     def profile_of(self, corpus: str) -> str:
-        """Give the name of the corpus's profile. Raises UnknownCorpusError, StoreUnavailableError."""
+        """Give the name of the corpus's profile. Raises UnknownCorpusError, CorpusUnavailableError."""
         with self._outages(), self._engine.connect() as connection:
             name = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
         if name is None:
@@ -212,7 +212,7 @@ class PostgresPassages:
         return str(name)
 
     def sampled_vectors(self, corpus: str, size: int) -> list[list[float]]:
-        """Give the vectors of `size` passages at most, always the same ones of a corpus. Raises StoreUnavailableError."""
+        """Give the vectors of `size` passages at most, always the same ones of a corpus. Raises CorpusUnavailableError."""
         wanted = (
             select(embeddings.c.vector)
             .where(embeddings.c.space_id == space_id(corpus, self._model))
@@ -223,7 +223,7 @@ class PostgresPassages:
             return list(connection.execute(wanted).scalars())
 
     def drop(self, corpus: str) -> bool:
-        """Remove a corpus with everything made for it; False when there is none. Raises StoreUnavailableError."""
+        """Remove a corpus with everything made for it; False when there is none. Raises CorpusUnavailableError."""
         with self._outages(), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             spaces = connection.execute(select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus)).scalars().all()
@@ -239,7 +239,7 @@ class PostgresPassages:
             with translated():
                 yield
         except DatabaseUnavailableError as error:
-            raise StoreUnavailableError(str(error)) from error
+            raise CorpusUnavailableError(str(error)) from error
 
 
 def _meant(corpus: str, document: str | None) -> ColumnElement[bool]:

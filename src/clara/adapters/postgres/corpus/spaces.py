@@ -13,7 +13,7 @@ from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.schema import vector_spaces
 from clara.adapters.postgres.sql import statement
 from clara.errors import Refused
-from clara.ingestion.ports import LOOKED_AT, Space, StoreUnavailableError, Unembedded
+from clara.ingestion.ports import LOOKED_AT, CorpusUnavailableError, Space, Unembedded
 from clara.retrieval.embedders import is_blank
 from clara.retrieval.ports import Vector
 
@@ -31,7 +31,7 @@ class NameTakenError(Refused):
 
 
 class PostgresSpaces:
-    """Fills vector spaces beside the one that serves, and changes over. Every method may raise StoreUnavailableError."""
+    """Fills vector spaces beside the one that serves, and changes over. Every method may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -163,4 +163,4 @@ def _outages() -> Iterator[None]:
         with translated():
             yield
     except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
+        raise CorpusUnavailableError(str(error)) from error

@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from clara.adapters.postgres.connections import blames_values, described, is_outage, named
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.delivery.turn_store import outages
-from clara.adapters.postgres.delivery.usage import EMERGENCY_LOCK, PRIORITIES, Kind, take_in
+from clara.adapters.postgres.delivery.usage import EMERGENCY_LOCK, PRIORITIES, TurnTask, take_in
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.limits import Limits
@@ -65,7 +65,7 @@ def pseudonym(key: str, address: str, channel: str = "whatsapp") -> str:
 class PostgresInbox:
     """Implements delivery's Inbox, and reads replies back for the local chat page. `limits` None: there are none."""
 
-    def __init__(self, engine: Engine, key: str, sealer: Sealer, kind: Kind, limits: Limits | None = None) -> None:
+    def __init__(self, engine: Engine, key: str, sealer: Sealer, kind: TurnTask, limits: Limits | None = None) -> None:
         self._engine = engine
         self._at_once = AtOnce(engine)
         self._key = key

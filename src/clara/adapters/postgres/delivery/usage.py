@@ -23,7 +23,7 @@ _BY_MINUTE: Final = frozenset({Limit.SENDER_MINUTE, Limit.EVERYONE_MINUTE})
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TurnTask:
     """What the turn of a message is to the job engine."""
 
     queue: str
@@ -41,7 +41,7 @@ def job_of(name: str, lane: Lane) -> dict[str, str | int]:
 
 
 def take_in(
-    at_once: AtOnce, message: Mapping[str, Any], limits: Limits | None, kind: Kind, lane: Lane = Lane.ORDINARY
+    at_once: AtOnce, message: Mapping[str, Any], limits: Limits | None, kind: TurnTask, lane: Lane = Lane.ORDINARY
 ) -> Admission | None:
     """Store a message, count it and schedule its turn, or its notice; None when it was known. `limits` None: there are none.
 

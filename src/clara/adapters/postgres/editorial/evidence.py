@@ -11,7 +11,7 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, transl
 from clara.adapters.postgres.editorial.schema import evidence_versions
 from clara.adapters.postgres.sql import statement
 from clara.editorial.versions import KnownPassage, ShownPassage
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.corpus_alias import name_of
 from clara.retrieval.passage import Passage, stored_passage
@@ -24,7 +24,7 @@ NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class PostgresEvidence:
-    """Reads the versions of evidence. Every method may raise StoreUnavailableError."""
+    """Reads the versions of evidence. Every method may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -90,4 +90,4 @@ def outages() -> Iterator[None]:
         with translated():
             yield
     except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
+        raise CorpusUnavailableError(str(error)) from error

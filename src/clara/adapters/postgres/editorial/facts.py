@@ -59,7 +59,7 @@ select fact_id, array_agg(finding_id order by finding_id) as findings from facts
 
 
 class PostgresStaleness:
-    """Reads what freshness is judged by, at one moment. Raises StoreUnavailableError."""
+    """Reads what freshness is judged by, at one moment. Raises CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine.execution_options(isolation_level="REPEATABLE READ")
@@ -88,7 +88,7 @@ def _fact(row: Mapping[str, Any]) -> ServedFact:
 
 
 class PostgresRevisions:
-    """Keeps revisions. Every method may raise StoreUnavailableError."""
+    """Keeps revisions. Every method may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

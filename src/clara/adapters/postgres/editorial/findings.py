@@ -75,7 +75,7 @@ RECENT_DAYS: Final = 30
 
 
 class PostgresFindings:
-    """Keeps findings. Each method is one transaction, and may raise StoreUnavailableError."""
+    """Keeps findings. Each method is one transaction, and may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -18,7 +18,7 @@ LONGEST_ERROR: Final = 2_000
 
 
 class PostgresGazette:
-    """Keeps days and items. Every method raises StoreUnavailableError."""
+    """Keeps days and items. Every method raises CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -168,7 +168,7 @@ class GazetteItem:
 
 
 class PostgresGazetteReading:
-    """Reads the gazette's days and items, and notes what a person has looked at. Raises StoreUnavailableError."""
+    """Reads the gazette's days and items, and notes what a person has looked at. Raises CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

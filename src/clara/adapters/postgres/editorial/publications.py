@@ -24,7 +24,7 @@ KEPT: Final = 3
 
 
 class PostgresPublications:
-    """Keeps the versions of a name. Every method may raise StoreUnavailableError."""
+    """Keeps the versions of a name. Every method may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -46,7 +46,7 @@ class QueuedFinding:
 
 
 class PostgresReview:
-    """Reads findings. Raises StoreUnavailableError."""
+    """Reads findings. Raises CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -11,13 +11,13 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, transl
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.editorial.schema import checks, snapshots
 from clara.editorial.sources import CheckOutcome, Snapshot, SnapshotState, SourceCheck, UnknownSnapshotError
-from clara.ingestion.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 
 _FIELDS = [column for column in snapshots.c if column.name != "ingestion"]
 
 
 class PostgresSnapshots:
-    """Keeps every state of every source. Each method is one transaction, and may raise StoreUnavailableError."""
+    """Keeps every state of every source. Each method is one transaction, and may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -145,4 +145,4 @@ def _outages() -> Iterator[None]:
         with translated():
             yield
     except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
+        raise CorpusUnavailableError(str(error)) from error

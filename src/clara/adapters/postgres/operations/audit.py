@@ -58,7 +58,7 @@ class AuditEntry:
 
 
 class PostgresAudit:
-    """Adds to the record and reads it. Raises StoreUnavailableError."""
+    """Adds to the record and reads it. Raises CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
