@@ -16,14 +16,14 @@ from typing import get_args
 
 import click
 
-from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.errors import MENDABLE
 from clara.ingestion.corpora import Cutting, Programs, load_programs
 from clara.ingestion.programs import UNITS
 from clara.processes.commands import build_search
 from clara.processes.preparation import running_services
 from clara.retrieval.options.policies import Policy
-from clara.retrieval.search import SearchChoice, found_json
+from clara.retrieval.search import CorpusSearch, SearchChoice, found_json
 from clara.settings import load_settings, resources
 from clara_lab.bench.ranking import hit_at, reciprocal_rank
 from clara_lab.bench.significance import estimate
@@ -62,9 +62,9 @@ def read_questions(file: Path) -> list[CodeQuestion]:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 
 
-def ask(services: Container, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
+def ask(search: CorpusSearch, corpus: str, wanted: CodeQuestion, policy: Policy) -> list[str]:
     """Give the units that one question finds, best first, each once."""
-    found = found_json(build_search(services).find(wanted.question, SearchChoice(LIMIT, corpus, (UNITS,), policy=policy)))
+    found = found_json(search.find(wanted.question, SearchChoice(LIMIT, corpus, (UNITS,), policy=policy)))
     return list(dict.fromkeys(hit["passage_id"].partition("#")[0] for hit in found["hits"]))
 
 
@@ -91,19 +91,19 @@ def missed(questions: Sequence[CodeQuestion], ranked: Sequence[Sequence[str]]) -
     return lines
 
 
-def measure(services: Container, folder: Path, file: Path, *, profile: str, policy: Policy) -> list[str]:
+def measure(corpora: Corpora, search: CorpusSearch, folder: Path, file: Path, *, profile: str, policy: Policy) -> list[str]:
     """Load a folder, ask every question of a file, and give the table and what was missed.
 
     Raises BenchmarkError when an answer is not in the folder, and what loading raises.
     """
     questions = read_questions(file)
-    source, cutting = Programs(folder, services.program_reader()), Cutting(services.token_counter)
-    report, survey = load_programs(services, CORPUS, source, profile=profile, cutting=cutting, progress=_progress)
+    source, cutting = Programs(folder, corpora.program_reader()), Cutting(corpora.token_counter)
+    report, survey = load_programs(corpora, CORPUS, source, profile=profile, cutting=cutting, progress=_progress)
     click.echo("\n".join((str(report), *survey.lines())), err=True)
     known = {unit.place for unit in survey.units}
     if gone := sorted({name for one in questions for name in one.gold} - known):
         raise BenchmarkError(f"{file}: {', '.join(gone)} are not in {folder}; name the units that answer now")
-    ranked = [ask(services, CORPUS, one, policy) for one in questions]
+    ranked = [ask(search, CORPUS, one, policy) for one in questions]
     return [*table(questions, ranked), *missed(questions, ranked)]
 
 
@@ -116,8 +116,8 @@ def main(code: Path | None, file: Path | None, profile: str, policy: Policy) -> 
     """Load a folder of programs, ask every question, and print how often the first and the first three answer it."""
     folder, asked = code or Path(__file__).parents[1], file or resources() / "eval" / "code" / "queries.jsonl"
     try:
-        with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as services:
-            click.echo("\n".join(measure(services, folder, asked, profile=profile, policy=policy)))
+        with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
+            click.echo("\n".join(measure(container, build_search(container), folder, asked, profile=profile, policy=policy)))
     except MENDABLE as error:
         raise click.ClickException(str(error)) from error
 

@@ -81,7 +81,7 @@ class KnowledgeSnapshot:
     @Once
     def tools(self) -> Tools:
         """Give the tools with every model that the settings ask for."""
-        return self._parts.tools.whole(self.version, self.retriever, self._parts.embedder, self.prover)
+        return self._parts.tools.whole(self.version, self.retriever, self._parts.embedder, lambda: self.prover)
 
     @Once
     def unaided_tools(self) -> Tools:

@@ -65,14 +65,16 @@ class ToolFactory:
     text_model: Callable[[], TextModel | None]
     listener: Callable[[], Listener | None]
 
-    def whole(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder], prover: Prover) -> Tools:
-        """Build the tools with every model that is to be had."""
+    def whole(
+        self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder], prover: Callable[[], Prover]
+    ) -> Tools:
+        """Build the tools with every model that is to be had; what proves is asked for only where one writes."""
         tools = replace(self.unaided(version, retrieve, embedder), listener=self.listener())
         model = self.text_model()
         if model is None:
             return tools
         extractive = self._extractive(version)
-        return replace(tools, writer=grounded_writer(version.knowledge, extractive, tools.detector, prover, model))
+        return replace(tools, writer=grounded_writer(version.knowledge, extractive, tools.detector, prover(), model))
 
     def unaided(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder]) -> Tools:
         """Build the tools without a served model."""

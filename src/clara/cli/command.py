@@ -12,6 +12,8 @@ import click
 from clara.errors import MENDABLE
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from clara.container import Container
     from clara.processes.preparation import Preparation
     from clara.settings import Settings
@@ -82,11 +84,11 @@ def staying(*, attached: bool) -> Iterator["Container"]:
         yield container
 
 
-def audited(container: "Container", act: str, subject: str, outcome: str = "done") -> None:
+def audited(engine: "Engine", act: str, subject: str, outcome: str = "done") -> None:
     """Add what an operator did to the audit log."""
     from clara.adapters.postgres.operations.audit import PostgresAudit
 
-    PostgresAudit(container.engine).record("cli", act, subject, outcome)
+    PostgresAudit(engine).record("cli", act, subject, outcome)
 
 
 @contextmanager

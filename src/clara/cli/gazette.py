@@ -72,4 +72,4 @@ def seen(item: str) -> None:
 
     with opened() as container:
         look_at(PostgresGazette(container.engine), item)
-        audited(container, "boe seen", item)
+        audited(container.engine, "boe seen", item)

@@ -20,10 +20,11 @@ from clara.editorial.publication import Candidate
 from clara.editorial.source_ingestion import IngestionChoice, IngestionMeans, Stages, ingest_chosen
 from clara.errors import Invalid
 from clara.ingestion.journey import IngestionReport
-from clara.processes.editorial import build_editorial, build_norms, looking_at_sources, reading_the_net, watching_the_gazette
+from clara.processes.editorial import build_editorial, build_norms
 from clara.processes.ingestion_workers import WorkerCrew
 from clara.processes.preparation import fill
 from clara.processes.run_record import recorded
+from clara.processes.source_reading import looking_at_sources, reading_the_net, watching_the_gazette
 from clara.quality.publication_gate import PublicationGate, Verdict
 
 PAUSES: Final = (1.0, 5.0)

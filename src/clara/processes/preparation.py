@@ -16,8 +16,9 @@ from clara.ingestion.plan import plan_changes, text_digest_of
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.knowledge_base import laid_over
 from clara.knowledge.passages import CORPUS
-from clara.processes.editorial import patient_embedder
+from clara.retrieval.embedders import LenientEmbedder
 from clara.retrieval.passage import Passage
+from clara.retrieval.ports import Embedder
 from clara.settings import Settings, resources
 
 log = structlog.get_logger()
@@ -136,6 +137,16 @@ def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
     for lost in done.lost:
         log.warning("correction left out", reason=str(lost))
     return held.physical, knowledge.passages
+
+
+def patient_embedder(container: Container, corpus: str, say: Say) -> Embedder:
+    """Give what embeds the texts of Clara's corpus: what a served model that is out cannot embed is left without a vector."""
+    embedder = container.filling(corpus)
+    if embedder.model == container.embedder.model:
+        return embedder
+    return LenientEmbedder(
+        embedder, lambda error: say(f"Texts that are new have no vectors yet: {error}. Later, run `clara ingest` again.")
+    )
 
 
 def _announcing(say: Say) -> Progress:

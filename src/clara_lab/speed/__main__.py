@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -20,6 +21,7 @@ from twilio.request_validator import RequestValidator
 
 from clara.knowledge.passages import CORPUS
 from clara.processes.children import Child
+from clara.processes.commands import measure_recall
 from clara.processes.preparation import fill, running_services
 from clara.retrieval.hybrid import HybridIndex
 from clara.retrieval.passage import Query, Retrieve
@@ -39,7 +41,8 @@ WEB_PORT = 8179
 def main() -> None:
     """Run every measurement and print one line each."""
     with running_services(load_settings(), lambda said: click.echo(said, err=True)) as container:
-        measure_engine(container, QUESTIONS, _say)
+        recall = partial(measure_recall, container, progress=lambda _done, _total: None, sample=100)
+        measure_engine(container, container.snapshot().knowledge.passages, recall, QUESTIONS, _say)
         _retrieval(container.embedder, container.index(), container.retriever)
         _ingestion(lambda: fill(container, lambda _said: None))
         environment = child_environment(RAG_DB_URL=str(container.database_url))

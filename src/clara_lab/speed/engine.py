@@ -19,12 +19,13 @@ from sqlalchemy import Connection, text
 
 from clara.adapters.postgres.corpus.index import space_id
 from clara.container import Container
+from clara.container.corpora import Corpora
 from clara.ingestion.corpora import drop
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import CORPUS
-from clara.processes.commands import measure_recall
 from clara.retrieval.passage import Passage, Query, Retrieve
 from clara.retrieval.profile import Profile
+from clara.retrieval.search import Recall
 from clara.settings import Settings
 
 Say = Callable[[str, str, str], None]
@@ -39,25 +40,28 @@ THREADS, CALLS = 8, 10_000
 COLUMNS = "corpus, id, collection, document_id, section, heading, text, indexed_text, language, territory, digest, metadata"
 
 
-def measure(services: Container, questions: Sequence[str], say: Say) -> None:
+def measure(
+    corpora: Corpora, known: Sequence[Passage], recall: Callable[[str], Recall], questions: Sequence[str], say: Say
+) -> None:
     """Measure what depends on size, what a cache saves, what ingestion adds to embedding, and what threads do."""
     for size in SIZES:
-        with _corpus(services, size) as name:
-            _searches(services, name, questions, say)
-    _ingestion(services, say)
-    _caches(services, questions, say)
-    _threads(services, questions, say)
+        with _corpus(corpora, known, size) as name:
+            _searches(corpora, name, questions, say)
+            say(f"{size}: HNSW recall@10", f"{recall(name).at_10:.3f}", ">= .99")
+    _ingestion(corpora, known, say)
+    _caches(corpora.database_url, questions, say)
+    _threads(corpora.database_url, questions, say)
 
 
-def _searches(services: Container, name: str, questions: Sequence[str], say: Say) -> None:
-    embedder = services.embedder
+def _searches(corpora: Corpora, name: str, questions: Sequence[str], say: Say) -> None:
+    embedder = corpora.embedder
     vectors = {question: embedder.embed([question], "query")[0] for question in questions}
     legs = {
-        "BM25": services.index(Profile(dense=0.0, lexical=1.0)),
-        "HNSW": services.index(Profile(dense=1.0, lexical=0.0)),
-        "hybrid": services.index(Profile()),
+        "BM25": corpora.index(Profile(dense=0.0, lexical=1.0)),
+        "HNSW": corpora.index(Profile(dense=1.0, lexical=0.0)),
+        "hybrid": corpora.index(Profile()),
     }
-    retrieve = services.corpus_retriever(name)
+    retrieve = corpora.corpus_retriever(name)
     embedding: list[float] = []
     whole: list[float] = []
     spent: dict[str, list[float]] = {leg: [] for leg in legs}
@@ -80,28 +84,26 @@ def _searches(services: Container, name: str, questions: Sequence[str], say: Say
     ratio = statistics.median(whole) / statistics.median(floor)
     say(f"{size}: retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.15 x")
     say(f"{size}: retrieve(), p95 / p50", f"{_at(whole, 0.95) / statistics.median(whole):.2f} x", "<= 2 x")
-    found = measure_recall(services, name, lambda _done, _total: None, sample=100)
-    say(f"{size}: HNSW recall@10", f"{found.at_10:.3f}", ">= .99")
 
 
-def _ingestion(services: Container, say: Say) -> None:
+def _ingestion(corpora: Corpora, known: Sequence[Passage], say: Say) -> None:
     """Compare embedding alone with embedding and storing the same number of texts of the same length."""
-    passages_of_clara = services.snapshot().knowledge.passages[: 2 * INGESTED]
+    passages_of_clara = known[: 2 * INGESTED]
     # A word of its own for each, so that no memory of an earlier run helps.
     facts = [f"{passage.indexed_text} {uuid4().hex[:8]}" for passage in passages_of_clara]
-    embedder, store = services.embedder, services.passages()
+    embedder, store = corpora.embedder, corpora.passages()
     alone = _milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
     passages = [
         Passage(str(place), "bench-ingest", "c", str(place), "", (), fact, "es") for place, fact in enumerate(facts[INGESTED:])
     ]
     texts = sum(map(len, facts[:INGESTED])) / sum(map(len, facts[INGESTED:]))
-    both = _milliseconds(lambda: ingest("bench-ingest", passages, store, services.memorising_embedder()))
-    drop(services, "bench-ingest")
+    both = _milliseconds(lambda: ingest("bench-ingest", passages, store, corpora.memorising_embedder()))
+    drop(corpora, "bench-ingest")
     say("ingestion's throughput / the embedder's", f"{alone / both / texts:.2f} x", ">= .9 x")
 
 
-def _caches(services: Container, questions: Sequence[str], say: Say) -> None:
-    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> None:
+    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=database_url), database_url)
     try:
         retrieve, embedder = caching.retriever, caching.embedder
         for question in questions:
@@ -118,8 +120,8 @@ def _caches(services: Container, questions: Sequence[str], say: Say) -> None:
         say("semantic cache hit beside the embedding, p50", f"{statistics.median(semantic):.2f} ms", "<= 2 ms")
 
 
-def _threads(services: Container, questions: Sequence[str], say: Say) -> None:
-    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=services.database_url), services.database_url)
+def _threads(database_url: str | None, questions: Sequence[str], say: Say) -> None:
+    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=database_url), database_url)
     built: set[int] = set()
     failures: list[str] = []
 
@@ -143,36 +145,35 @@ def _threads(services: Container, questions: Sequence[str], say: Say) -> None:
 
 
 @contextmanager
-def _corpus(services: Container, size: int) -> Iterator[str]:
+def _corpus(corpora: Corpora, known: Sequence[Passage], size: int) -> Iterator[str]:
     """Store a corpus of made-up passages, and drop it at the end."""
     name = f"bench-{size}"
     click.echo(f"storing {size} passages ...", err=True)
-    embedder = services.embedder
-    services.passages(Profile("prose")).drop(name)
-    with services.engine.begin() as connection:
+    embedder = corpora.embedder
+    corpora.passages(Profile("prose")).drop(name)
+    with corpora.engine.begin() as connection:
         connection.execute(text("set local statement_timeout = 0"))
         connection.execute(text("set local maintenance_work_mem = '512MB'"))
-        _fill(services, connection, name, size)
+        _fill(corpora, known, connection, name, size)
         number = space_id(name, embedder.model)
         connection.exec_driver_sql(
             f"create index hnsw_{number} on embeddings "
             f"using hnsw ((vector::vector({embedder.dimensions})) vector_cosine_ops) where space_id = {number}"
         )
-    with services.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with corpora.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("set statement_timeout = 0"))
         connection.execute(text("vacuum analyze postings, lexicon, passages, embeddings"))
     try:
         yield name
     finally:
-        drop(services, name)
+        drop(corpora, name)
 
 
-def _fill(services: Container, connection: Connection, name: str, size: int) -> None:
-    embedder = services.embedder
-    passages = services.snapshot().knowledge.passages
+def _fill(corpora: Corpora, passages: Sequence[Passage], connection: Connection, name: str, size: int) -> None:
+    embedder = corpora.embedder
     words = " ".join(passage.indexed_text for passage in passages).split()
     vectors: NDArray[np.float32] = np.array(
-        services.passage_embedder().embed([passage.indexed_text for passage in passages], "passage"), dtype=np.float32
+        corpora.passage_embedder().embed([passage.indexed_text for passage in passages], "passage"), dtype=np.float32
     )
     dice, noise = random.Random(0), np.random.default_rng(0)  # noqa: S311  made-up texts, nothing secret
     connection.execute(text("insert into corpora (name, profile) values (:name, 'prose')"), {"name": name})

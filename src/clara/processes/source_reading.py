@@ -1,0 +1,88 @@
+"""Reading sources in the net and watching the gazette: what only the jobs that do so load."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+
+from clara.adapters.boe.client import BoeClient, GazettePace
+from clara.adapters.boe.consolidated import read_consolidated
+from clara.adapters.documents.reader import MEDIA_TYPES, text_of
+from clara.adapters.http.alerts import post_alert
+from clara.adapters.http.fetcher import PoliteFetcher
+from clara.adapters.postgres.editorial.gazette import PostgresGazette
+from clara.container import Container
+from clara.editorial.gazette.watch import GazetteWatch
+from clara.editorial.ports import Fetcher
+from clara.editorial.sources import (
+    Fetch,
+    Live,
+    PageRequest,
+    Read,
+    Snapshot,
+    Unchanged,
+    digest_of_content,
+    giving_up,
+    in_folder,
+    live_norm,
+    looking,
+)
+from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.sources import RegisteredSource, SourceKind
+
+Clock = Callable[[], datetime]
+
+
+@contextmanager
+def reading_the_net(container: Container) -> Iterator[Read]:
+    """Give what reads sources: norms through the gazette's interface for consolidated law, all else as pages."""
+    settings = container.settings
+    with ExitStack() as closing:
+        fetcher, gazette = PoliteFetcher(settings.clara_public_url or ""), BoeClient(settings.boe_base_url)
+        closing.callback(gazette.close)
+        closing.callback(fetcher.close)
+        yield in_the_net(fetcher, gazette, madrid_today())
+
+
+@contextmanager
+def looking_at_sources(container: Container, folder: Path | None = None) -> Iterator[Fetch]:
+    """Give what looks at sources: in a folder of norms, or in the net, where a host that is out is soon left alone."""
+    if folder is not None:
+        yield in_folder(folder)
+        return
+    with reading_the_net(container) as read:
+        yield looking(giving_up(read, container.settings.boe_base_url))
+
+
+def in_the_net(fetcher: Fetcher, gazette: BoeClient, today: date) -> Read:
+    """Read norms through the gazette's interface for consolidated law, all else as pages."""
+
+    def read(source: RegisteredSource, served: Snapshot | None) -> Live | Unchanged:
+        if source.kind is SourceKind.NORM:
+            files = gazette.norm(source.id)
+            return live_norm(read_consolidated(files.metadata, files.text, today), source.url)
+        known = (served.etag, served.last_modified) if served else (None, None)
+        wanted = PageRequest(source.url, source.domain, source.pause_seconds, MEDIA_TYPES[source.kind], *known)
+        fetched = fetcher.fetch(wanted)
+        if isinstance(fetched, Unchanged):
+            return fetched
+        text = text_of(fetched.content, fetched.media_type, source.kind)
+        page = Snapshot(source.id, source.kind, source.url, digest_of_content(text), text)
+        return Live(replace(page, etag=fetched.etag, last_modified=fetched.last_modified))
+
+    return read
+
+
+@contextmanager
+def watching_the_gazette(
+    container: Container, webhook: str, pace: GazettePace | None = None, clock: Clock = lambda: datetime.now(UTC)
+) -> Iterator[GazetteWatch]:
+    """Give the watch; it posts to the webhook, if there is one."""
+    gazette = BoeClient(container.settings.boe_base_url, pace or GazettePace())
+    try:
+        post = partial(post_alert, webhook) if webhook else None
+        yield GazetteWatch(PostgresGazette(container.engine), gazette, post, clock)
+    finally:
+        gazette.close()
