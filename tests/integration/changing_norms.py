@@ -7,7 +7,7 @@ from tests.integration.editing import look_at
 
 from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.container import Container
-from clara.editorial.drift_check import SourceChoice
+from clara.editorial.intake import SourceChoice
 from clara.editorial.ports import JobOutcome
 from clara.editorial.sources import Live, Snapshot, digest_of_content, live_norm
 from clara.knowledge.law.norm import Norm, norm_as_json

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from clara.container import Container
-from clara.editorial.drift_check import SourceChoice
-from clara.editorial.findings import Settled
+from clara.editorial.intake import SourceChoice
 from clara.editorial.ports import JobOutcome
 from clara.editorial.publication import Judge
+from clara.editorial.records import Settled
 from clara.editorial.review import Decider, Verdicts
 from clara.editorial.source_ingestion import IngestionChoice, ingest_chosen
 from clara.editorial.sources import Fetch, Read

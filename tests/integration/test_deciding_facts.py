@@ -15,8 +15,8 @@ from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.container import Container
 from clara.data_files import DataError
 from clara.editorial.decisions import Corrected, Holds
-from clara.editorial.findings import DecidedFindingError
 from clara.editorial.pages import finding_page
+from clara.editorial.records import DecidedFindingError
 from clara.editorial.review import Verdicts
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm

@@ -17,10 +17,10 @@ from tests.unit.knowledge.law.law_samples import DATA, sample
 
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.container import Container
-from clara.editorial.drift_check import SourceChoice, UnknownSourceError
-from clara.editorial.findings import DecidedFindingError, UnknownFindingError
+from clara.editorial.intake import SourceChoice, UnknownSourceError
 from clara.editorial.pages import finding_page
 from clara.editorial.ports import AlertNotTakenError
+from clara.editorial.records import DecidedFindingError, UnknownFindingError
 from clara.editorial.review import MissingReasonError, Verdicts
 from clara.editorial.sources import Fetch, SourceUnreachableError, in_folder
 from clara.knowledge.knowledge_base import read_knowledge

@@ -63,7 +63,7 @@ def drift(
 
     Exit code 1: something waits, could not be reached, or is not held yet; 2: nothing could be reached, or the webhook failed.
     """
-    from clara.editorial.drift_check import SourceChoice
+    from clara.editorial.intake import SourceChoice
     from clara.processes.editorial_jobs import Telling, check_drift
 
     if sum((every, stale, source is not None, norms is not None)) != 1:

@@ -12,10 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 from clara.editorial import publication, review
-from clara.editorial.drift_check import DriftCheck, SourceChoice
-from clara.editorial.findings import Settled
-from clara.editorial.intake import Intake, SourceComparison
+from clara.editorial.intake import DriftCheck, Intake, SourceChoice, SourceComparison
 from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Say
+from clara.editorial.records import Settled
 from clara.editorial.review import Decider, Verdicts
 from clara.editorial.sources import Fetch
 from clara.knowledge.derivations import read_derivations

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from clara.editorial.drift import DriftFinding
+from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.gazette.issues import GazetteAlert
-from clara.editorial.intake import Looked
-from clara.editorial.radius import Touched
+from clara.editorial.records import Looked
 from clara.language.figures.figure import Figure, as_json
 from clara.plain_text import COLUMN, columns, counted, wrapped
 

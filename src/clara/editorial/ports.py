@@ -7,11 +7,19 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from clara.editorial.findings import Decided, Differences, KeptFinding, Settled
 from clara.editorial.gazette.concerns import Concern
 from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, KnownDay
+from clara.editorial.records import (
+    Decided,
+    Differences,
+    KeptFinding,
+    KnownPassage,
+    Publication,
+    ServedVersion,
+    Settled,
+    ShownPassage,
+)
 from clara.editorial.sources import CheckOutcome, Fetched, PageRequest, Snapshot, SnapshotState, SourceCheck, Unchanged
-from clara.editorial.versions import KnownPassage, Publication, ServedVersion, ShownPassage
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
 from clara.ingestion.ports import FillableCorpora

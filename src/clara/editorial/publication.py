@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Publications, PublicationVerdict, Say
-from clara.editorial.versions import Publication, ServedVersion, target_of_undo
+from clara.editorial.records import Publication, ServedVersion, target_of_undo
 from clara.errors import NotFound, Refused
 from clara.ingestion.corpora import copying
 from clara.ingestion.journey import ingest

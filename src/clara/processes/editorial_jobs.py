@@ -11,8 +11,8 @@ from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
-from clara.editorial.drift_check import SourceChoice
 from clara.editorial.gazette.watch import DayChoice, WatchError, watched_by
+from clara.editorial.intake import SourceChoice
 from clara.editorial.journey import Editorial
 from clara.editorial.pages import brief
 from clara.editorial.ports import AlertNotTakenError, JobOutcome, Progress, Say

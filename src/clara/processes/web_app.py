@@ -23,8 +23,8 @@ from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
+from clara.adapters.postgres.editorial.findings import PostgresReview
 from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
-from clara.adapters.postgres.editorial.review_queue import PostgresReview
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
@@ -37,8 +37,8 @@ from clara.delivery.limits import Limits
 from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
 from clara.delivery.triage import LongReader, TriagingInbox
 from clara.editorial.decisions import read_decisions
-from clara.editorial.findings import Settled
 from clara.editorial.journey import Editorial
+from clara.editorial.records import Settled
 from clara.editorial.review import Decider, Verdicts
 from clara.errors import Unavailable
 from clara.knowledge.freshness import Freshness, freshness_of

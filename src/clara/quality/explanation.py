@@ -14,7 +14,7 @@ from clara.data_files import day
 from clara.delivery.message import StoredTurn
 from clara.editorial.as_of import PastMoment, moment_of
 from clara.editorial.ports import EvidenceRecord
-from clara.editorial.versions import ShownPassage
+from clara.editorial.records import ShownPassage
 from clara.errors import NotFound
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table

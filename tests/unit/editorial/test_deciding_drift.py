@@ -6,8 +6,7 @@ import pytest
 from tests.unit.knowledge.law.law_samples import sample, written
 
 from clara.data_files import partial_date
-from clara.editorial.drift import DriftFinding, drift_of_norm, drift_of_page
-from clara.editorial.radius import blast_radius, proposal
+from clara.editorial.drift import DriftFinding, blast_radius, drift_of_norm, drift_of_page, proposal
 from clara.knowledge.law.norm import Norm
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure, Section, Source
 from clara.language.figures.figure import Figure, FigureKind

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, func, select, text
 from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
 from clara.adapters.postgres.editorial.schema import evidence_versions
 from clara.adapters.postgres.sql import statement
-from clara.editorial.versions import KnownPassage, ShownPassage
+from clara.editorial.records import KnownPassage, ShownPassage
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.corpus_alias import name_of

@@ -1,20 +1,23 @@
 """What was found to differ from what is served: kept once, decided by a person, with the facts that it touches."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from clara.adapters.postgres.corpus.index import storable
+from clara.adapters.postgres.delivery.turn_store import outages as delivery_outages
 from clara.adapters.postgres.editorial.evidence import outages
 from clara.adapters.postgres.editorial.schema import finding_facts, findings, revisions, snapshots
 from clara.adapters.postgres.operations.schema import audit_log
 from clara.adapters.postgres.sql import statement
 from clara.editorial.decisions import Holds
-from clara.editorial.drift import DriftFinding
-from clara.editorial.findings import (
+from clara.editorial.drift import DriftFinding, Touched
+from clara.editorial.records import (
     Decided,
     DecidedFindingError,
     Differences,
@@ -25,8 +28,61 @@ from clara.editorial.findings import (
     UnknownFindingError,
     UntouchedFactError,
 )
-from clara.editorial.radius import Touched
+from clara.knowledge.passages import CORPUS
 from clara.language.figures.figure import as_json
+
+# Answers of these days may still be acted upon; whoever got an older one has asked again, or has done without.
+ANSWERS_DAYS: Final = 30
+# Turns that are named, the newest first, for `clara explain --turn`.
+NAMED_TURNS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedFinding:
+    """What was found to differ from what is served. `answers` counts those of the last days that cited a fact it touches.
+
+    `facts` have the relation to the finding and, where it is certain, the fact with its new figures. `turns` are the newest of
+    those answers, by number.
+    """
+
+    id: int
+    source: str
+    kind: str
+    weight: str
+    place: str
+    title: str
+    before: str | None
+    after: str | None
+    figures: Mapping[str, Any]
+    found_at: datetime
+    state: str
+    decided_at: datetime | None
+    decided_by: str | None
+    reason: str | None
+    facts: Sequence[Mapping[str, Any]]
+    procedures: Sequence[str]
+    answers: int
+    turns: Sequence[int]
+
+
+class PostgresReview:
+    """Reads findings. Raises StoreUnavailableError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[QueuedFinding]:
+        """Give findings in a state, or in any, the newest first; those older than the one with this number."""
+        return self._read(limit=limit, before=before, state=state, number=None)
+
+    def finding(self, number: int) -> QueuedFinding | None:
+        """Give one finding."""
+        return next(iter(self._read(limit=1, before=None, state=None, number=number)), None)
+
+    def _read(self, **told: object) -> Sequence[QueuedFinding]:
+        with delivery_outages(), self._engine.connect() as connection:
+            constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
+            return [QueuedFinding(**row) for row in connection.execute(statement("findings"), told | constant).mappings()]
 
 
 def keep_decisions(connection: Connection, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from clara.adapters.postgres.editorial.evidence import RECORDING, outages, recor
 from clara.adapters.postgres.editorial.schema import publications, served
 from clara.adapters.postgres.schema import corpora
 from clara.adapters.postgres.sql import statement
-from clara.editorial.versions import Publication, ServedChangedError, ServedVersion
+from clara.editorial.records import Publication, ServedChangedError, ServedVersion
 from clara.retrieval.corpus_alias import version_name
 
 # Any constant: one process publishes at a time.

@@ -1,14 +1,78 @@
-"""Findings as they are kept, with the facts that they touch and what a person decided about each."""
+"""What the steps leave behind: findings with what a person decided about each fact, and the versions of the knowledge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from clara.editorial.decisions import Holds
-from clara.editorial.drift import DriftFinding
-from clara.editorial.radius import Touched
+from clara.editorial.drift import DriftFinding, Touched
+from clara.editorial.sources import CheckOutcome
 from clara.errors import Invalid, NotFound, Refused
+from clara.knowledge.sources import RegisteredSource
+from clara.retrieval.passage import Passage
+
+
+class ServedChangedError(Refused):
+    """What is served was changed by somebody else meanwhile. Nothing was switched; run the command again."""
+
+
+class NothingToUndoError(NotFound):
+    """No earlier version is kept, so there is nothing to go back to; `clara publish --list` shows what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedVersion:
+    """What is served under a name: the corpus, its version, the publication that put it there and its revisions.
+
+    Before the first publication the name stands for itself: `publication` is None.
+    """
+
+    name: str
+    physical: str
+    version: int | None = None
+    publication: int | None = None
+    revisions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """One version. `passages` is None when its corpus was dropped."""
+
+    id: int
+    physical: str
+    state: str
+    revisions: tuple[int, ...]
+    gate: Mapping[str, Any]
+    created_at: datetime
+    served_at: datetime | None
+    ended_at: datetime | None
+    passages: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPassage:
+    """A passage as it was served at a moment. `later`: it was not known yet, and this is how it was known first."""
+
+    passage: Passage
+    later: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPassage:
+    """What was served of a passage at a moment, None where nothing was recorded, and whether the same is served now."""
+
+    passage: Passage | None
+    changed: bool = False
+
+
+def target_of_undo(held: Iterable[Publication]) -> Publication:
+    """Give the version that was served before. Raises NothingToUndoError."""
+    past = [one for one in held if one.state == "past" and one.passages is not None and one.ended_at is not None]
+    if not past:
+        raise NothingToUndoError
+    return max(past, key=lambda one: (one.ended_at, one.id))
+
 
 # What a source differs in, each difference with the facts that it touches.
 Differences = Sequence[tuple[DriftFinding, Sequence[Touched]]]
@@ -101,3 +165,15 @@ class Settled:
     finding: KeptFinding
     snapshot: str | None
     drafts: tuple[int, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look at one source gave. `open` has the numbers of the findings that wait for a person, by digest."""
+
+    source: RegisteredSource
+    outcome: CheckOutcome
+    detail: str = ""
+    found: Differences = ()
+    open: Mapping[str, int] = field(default_factory=dict)
+    absent: tuple[Mapping[str, Any], ...] = ()
