@@ -63,12 +63,11 @@ HOMES = {
     "may_identify": "clara/language/identity_data.py",
     "Reader": "clara/language/figures/reader.py",
     "NumberWords": "clara/language/figures/numbers.py",
-    "Evidence": "clara/language/figures/agreement.py",
+    "HeldFigures": "clara/language/figures/agreement.py",
 }
 # Other things of the same name, which understand no text.
 NAMESAKES = {
     ("folded", "clara/knowledge/law/labels.py"),
-    ("Evidence", "clara/answering/writing/prompt.py"),
 }
 
 

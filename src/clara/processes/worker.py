@@ -13,7 +13,7 @@ from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Message, Reply, ReplyStatus
-from clara.answering.safety.danger import Alarm, Level
+from clara.answering.safety.danger import Alarm, AlarmLevel
 from clara.channels.ports import outlets
 from clara.container import Container
 from clara.delivery.message import Case, Limit
@@ -106,7 +106,7 @@ def _helped(services: Container, case: Case, language: str) -> Reply | None:
     """Tell somebody in danger whom to call, even where nothing else will be answered."""
     guard = services.snapshot().safe_tools.guard
     kinds = guard.danger.recognise(case.incoming.text or "")
-    return guard.urgent(Alarm(Level.SURE, kinds), language) if kinds else None
+    return guard.urgent(Alarm(AlarmLevel.SURE, kinds), language) if kinds else None
 
 
 def notice(services: Container, case: Case, limit: Limit) -> Reply:

@@ -11,7 +11,7 @@ from clara.adapters.models.scripted import Manner, ObedientWriter, ScriptedWrite
 from clara.answering.journey import MAX_QUESTION, MAX_REPLY
 from clara.answering.message import Act, Reply, ReplyStatus
 from clara.answering.privacy.rights import asks_to_forget
-from clara.answering.safety.danger import Kind
+from clara.answering.safety.danger import DangerKind
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.tool_factory import grounded_writer
 from clara.answering.writing.extractive import ExtractiveWriter
@@ -35,13 +35,13 @@ from clara.retrieval.quotation import visible
 
 # Where the help that must come first stands in the order of Clara's kinds.
 ROUTES: Final = {
-    "suicide_024": Kind.SUICIDE,
-    "emergency_112": Kind.EMERGENCY,
-    "gender_violence_016": Kind.VIOLENCE,
-    "minors_116111": Kind.MINOR,
-    "trafficking_900105090": Kind.TRAFFICKING,
-    "eviction": Kind.EVICTION,
-    "detention": Kind.DETENTION,
+    "suicide_024": DangerKind.SUICIDE,
+    "emergency_112": DangerKind.EMERGENCY,
+    "gender_violence_016": DangerKind.VIOLENCE,
+    "minors_116111": DangerKind.MINOR,
+    "trafficking_900105090": DangerKind.TRAFFICKING,
+    "eviction": DangerKind.EVICTION,
+    "detention": DangerKind.DETENTION,
 }
 # What a person says, and what the evidence of an answer carries.
 SAID: Final = frozenset({"user", "transcript"})

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.languages import LANGUAGES
 
-from clara.answering.safety.danger import PIECE, SHARED, Alarm, Danger, Kind, Level, Thresholds, pieces, read_danger
+from clara.answering.safety.danger import PIECE, SHARED, Alarm, AlarmLevel, Danger, DangerKind, Thresholds, pieces, read_danger
 from clara.answering.tool_factory import build_danger
 from clara.data_files import DataError
 from clara.knowledge.hotlines import read_hotlines
@@ -51,7 +51,7 @@ class Opinion(TextClassifier):
     def __init__(self, shares: dict[str, float]) -> None:
         levels = {"hint": 0.1, "likely": 0.5, "sure": 0.9}
         self.about = {"thresholds": {"with_vector": levels, "by_letters": {**levels, "likely": 0.6}}}
-        self._given = {**dict.fromkeys(Kind, 0.0), **shares}
+        self._given = {**dict.fromkeys(DangerKind, 0.0), **shares}
 
     def shares(self, text: str, vector: Any = None) -> dict[str, float]:
         del text, vector
@@ -67,13 +67,13 @@ def hearing(**shares: float) -> Danger:
     ("shares", "heard"),
     [
         ({}, Alarm()),
-        ({"suicide": 0.2}, Alarm(Level.HINT, (Kind.SUICIDE,))),
-        ({"suicide": 0.55}, Alarm(Level.HINT, (Kind.SUICIDE,))),
-        ({"suicide": 0.7}, Alarm(Level.LIKELY, (Kind.SUICIDE,))),
-        ({"suicide": 0.95}, Alarm(Level.SURE, (Kind.SUICIDE,))),
-        ({"suicide": 0.4, "minor": 0.3}, Alarm(Level.LIKELY, (Kind.SUICIDE, Kind.MINOR))),
-        ({"suicide": 0.6, "emergency": 0.1}, Alarm(Level.LIKELY, (Kind.SUICIDE,))),
-        ({"violence": 0.55, "emergency": 0.4}, Alarm(Level.SURE, (Kind.EMERGENCY, Kind.VIOLENCE))),
+        ({"suicide": 0.2}, Alarm(AlarmLevel.HINT, (DangerKind.SUICIDE,))),
+        ({"suicide": 0.55}, Alarm(AlarmLevel.HINT, (DangerKind.SUICIDE,))),
+        ({"suicide": 0.7}, Alarm(AlarmLevel.LIKELY, (DangerKind.SUICIDE,))),
+        ({"suicide": 0.95}, Alarm(AlarmLevel.SURE, (DangerKind.SUICIDE,))),
+        ({"suicide": 0.4, "minor": 0.3}, Alarm(AlarmLevel.LIKELY, (DangerKind.SUICIDE, DangerKind.MINOR))),
+        ({"suicide": 0.6, "emergency": 0.1}, Alarm(AlarmLevel.LIKELY, (DangerKind.SUICIDE,))),
+        ({"violence": 0.55, "emergency": 0.4}, Alarm(AlarmLevel.SURE, (DangerKind.EMERGENCY, DangerKind.VIOLENCE))),
     ],
 )
 def test_levels_and_order(shares: dict[str, float], heard: Alarm) -> None:
@@ -83,25 +83,25 @@ def test_levels_and_order(shares: dict[str, float], heard: Alarm) -> None:
 
 def test_the_vector_has_thresholds_of_its_own() -> None:
     """By letters .55 is a hint; with the vector it is likely."""
-    assert hearing(suicide=0.55).hear("algo", (0.1, 0.2)).level is Level.LIKELY
+    assert hearing(suicide=0.55).hear("algo", (0.1, 0.2)).level is AlarmLevel.LIKELY
 
 
 def test_phrases_can_only_add() -> None:
     """What leaves no doubt is sure wherever it stands; a cry alone is likely; neither takes away what the model hears."""
     phrases, alone = Phrases([("voy a matarme", "suicide")]), Phrases([("socorro", "emergency")])
     calm = replace(hearing(), phrases=phrases, alone=alone)
-    assert calm.hear("mañana, VOY A MATARME.") == Alarm(Level.SURE, (Kind.SUICIDE,))
-    assert calm.hear("¡Socorro!") == Alarm(Level.LIKELY, (Kind.EMERGENCY,))
+    assert calm.hear("mañana, VOY A MATARME.") == Alarm(AlarmLevel.SURE, (DangerKind.SUICIDE,))
+    assert calm.hear("¡Socorro!") == Alarm(AlarmLevel.LIKELY, (DangerKind.EMERGENCY,))
     assert calm.hear("la calle Socorro") == Alarm()
     alarmed = replace(hearing(minor=0.95), phrases=phrases, alone=alone)
-    assert alarmed.hear("voy a matarme") == Alarm(Level.SURE, (Kind.MINOR, Kind.SUICIDE))
-    assert alarmed.hear("socorro").level is Level.SURE
+    assert alarmed.hear("voy a matarme") == Alarm(AlarmLevel.SURE, (DangerKind.MINOR, DangerKind.SUICIDE))
+    assert alarmed.hear("socorro").level is AlarmLevel.SURE
 
 
 @pytest.mark.parametrize("sign", ["🔪", "mira 🔫", "🆘🆘"])
 def test_a_sign_is_likely(sign: str) -> None:
     """A knife without a word may be all that somebody can send."""
-    assert hearing().hear(sign) == Alarm(Level.LIKELY, (Kind.EMERGENCY,))
+    assert hearing().hear(sign) == Alarm(AlarmLevel.LIKELY, (DangerKind.EMERGENCY,))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_one_word_of_danger_in_the_middle_of_a_page() -> None:
     """A page is read in pieces, so that what stands in its middle counts as much as at its end."""
     page = "ayer fui a la oficina a preguntar por el padrón y me dijeron que volviera otro día con el contrato. " * 20
     for text in (page + "me voy a suicidar esta noche. " + page, page + " mi marido me está pegando ahora mismo"):
-        assert DANGER.hear(text[:4_096]).level is Level.SURE, text[2_000:2_040]
+        assert DANGER.hear(text[:4_096]).level is AlarmLevel.SURE, text[2_000:2_040]
 
 
 @pytest.mark.parametrize("size", [0, 1, PIECE, PIECE + 1, 2 * PIECE, 1_234, 4_096])
@@ -158,7 +158,7 @@ def test_thresholds_are_in_order() -> None:
     """A level that is surer begins later."""
     for held in (DANGER.with_vector, DANGER.by_letters):
         assert 0 < held.hint < held.likely < held.sure < 1
-    assert Thresholds(0.1, 0.5, 0.9).level(0.5) is Level.LIKELY
+    assert Thresholds(0.1, 0.5, 0.9).level(0.5) is AlarmLevel.LIKELY
 
 
 @given(st.text(max_size=400))
@@ -178,8 +178,8 @@ def test_nothing_takes_long(piece: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_replies_are_short_and_say_known_numbers_only(language: str) -> None:
     """Every reply fits, leads with a number or whom to ask, and has no number or address but those of the table."""
-    for lead in Kind:
-        reply = DANGER.reply((lead, *(kind for kind in Kind if kind is not lead)), language)
+    for lead in DangerKind:
+        reply = DANGER.reply((lead, *(kind for kind in DangerKind if kind is not lead)), language)
         assert len(reply) <= MAX_TEXT
         assert set(ADDRESS.findall(reply)) <= ADDRESSES
         digits = re.findall(r"\d[\d ]*\d", ADDRESS.sub("", reply))
@@ -190,8 +190,8 @@ def test_replies_are_short_and_say_known_numbers_only(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_only_violence_and_its_like_warn_of_the_call_list(language: str) -> None:
     """Whoever is watched by somebody at home hears that a call leaves a trace."""
-    warned = {kind for kind in Kind if "🔒" in DANGER.reply((kind,), language)}
-    assert warned == {Kind.MINOR, Kind.VIOLENCE, Kind.TRAFFICKING}
+    warned = {kind for kind in DangerKind if "🔒" in DANGER.reply((kind,), language)}
+    assert warned == {DangerKind.MINOR, DangerKind.VIOLENCE, DangerKind.TRAFFICKING}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.languages import LANGUAGES
 
-from clara.answering.dialogue.phrasebook import Kind, read_phrasebooks
+from clara.answering.dialogue.phrasebook import PhraseKind, read_phrasebooks
 from clara.answering.dialogue.steps import ROOM, Dialogue
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
@@ -170,8 +170,10 @@ def test_phrasebooks_complete(data: Path) -> None:
     books = read_phrasebooks(data)
     assert tuple(books) == LANGUAGES
     for language, book in books.items():
-        kinds = {Kind(kind) for entries in (book.following, book.correcting) for of in entries.entries.values() for kind in of}
-        assert kinds == set(Kind), language
+        kinds = {
+            PhraseKind(kind) for entries in (book.following, book.correcting) for of in entries.entries.values() for kind in of
+        }
+        assert kinds == set(PhraseKind), language
         assert set(range(1, 11)) <= set(book.numbers.values()), language
 
 

@@ -9,23 +9,23 @@ from tests.languages import LANGUAGES
 
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.wishes import read_wishes
-from clara.answering.safety.danger import CALM, Alarm, Danger, Help, Kind, Level
+from clara.answering.safety.danger import CALM, Alarm, AlarmLevel, Danger, DangerKind, Help
 from clara.answering.safety.guard import OPTIONS, Guard
 from clara.answering.texts import Texts, read_texts
 
-HINT = Alarm(Level.HINT, (Kind.SUICIDE,))
-LIKELY = Alarm(Level.LIKELY, (Kind.SUICIDE,))
-SURE = Alarm(Level.SURE, (Kind.VIOLENCE,))
+HINT = Alarm(AlarmLevel.HINT, (DangerKind.SUICIDE,))
+LIKELY = Alarm(AlarmLevel.LIKELY, (DangerKind.SUICIDE,))
+SURE = Alarm(AlarmLevel.SURE, (DangerKind.VIOLENCE,))
 HEARD = {
     "calm": CALM,
     "hint": HINT,
     "likely": LIKELY,
     "sure": SURE,
-    "likely\nlikely": Alarm(Level.LIKELY, (Kind.TRAFFICKING,)),
+    "likely\nlikely": Alarm(AlarmLevel.LIKELY, (DangerKind.TRAFFICKING,)),
     "part\nhint": LIKELY,
-    f"{'long ' * 120}\nhint": Alarm(Level.LIKELY, (Kind.DETENTION,)),  # 600 characters of what was said before
-    "dying": Alarm(Level.LIKELY, (Kind.EMERGENCY, Kind.SUICIDE)),
-    "likely\ndying": Alarm(Level.LIKELY, (Kind.EVICTION,)),
+    f"{'long ' * 120}\nhint": Alarm(AlarmLevel.LIKELY, (DangerKind.DETENTION,)),  # 600 characters of what was said before
+    "dying": Alarm(AlarmLevel.LIKELY, (DangerKind.EMERGENCY, DangerKind.SUICIDE)),
+    "likely\ndying": Alarm(AlarmLevel.LIKELY, (DangerKind.EVICTION,)),
 }
 
 
@@ -51,7 +51,7 @@ def texts(data: Path) -> Texts:
 @pytest.fixture(scope="module")
 def guard(data: Path, texts: Texts) -> Guard:
     helps = {
-        language: Help({kind: f"whole {kind}" for kind in Kind}, {kind: f"line {kind}" for kind in Kind})
+        language: Help({kind: f"whole {kind}" for kind in DangerKind}, {kind: f"line {kind}" for kind in DangerKind})
         for language in LANGUAGES
     }
     return Guard(Scripted(helps), read_wishes(data), texts)
@@ -83,7 +83,7 @@ def test_a_wish_beside_danger_is_heard_too(guard: Guard) -> None:
     """Who fears that somebody reads what she wrote: help stands above the answer to her wish, and does not replace it."""
     watched = guard.watch(turn("sure"), lambda _turn: True)
     assert isinstance(watched, Turn)
-    assert watched.alarm == Alarm(Level.LIKELY, (Kind.VIOLENCE,))
+    assert watched.alarm == Alarm(AlarmLevel.LIKELY, (DangerKind.VIOLENCE,))
 
 
 def test_who_is_likely_in_danger_reads_help_above_the_reply(guard: Guard) -> None:
@@ -101,17 +101,17 @@ def test_who_is_likely_in_danger_reads_help_above_the_reply(guard: Guard) -> Non
 @pytest.mark.parametrize(
     ("past", "now", "level"),
     [
-        ([said("sure", ReplyStatus.URGENT)], "calm", Level.LIKELY),
-        ([said("sure", ReplyStatus.URGENT, age=4_000)], "calm", Level.REST),
-        ([said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.LIKELY),
-        ([said("calm"), said("calm"), said("sure", ReplyStatus.URGENT)], "calm", Level.REST),
-        ([said("hint")], "hint", Level.HINT),
-        ([said("hint"), said("hint")], "hint", Level.LIKELY),
-        ([said("hint"), said("hint")], "calm", Level.REST),
-        ([said("calm"), said("hint"), said("hint")], "hint", Level.HINT),
+        ([said("sure", ReplyStatus.URGENT)], "calm", AlarmLevel.LIKELY),
+        ([said("sure", ReplyStatus.URGENT, age=4_000)], "calm", AlarmLevel.REST),
+        ([said("calm"), said("sure", ReplyStatus.URGENT)], "calm", AlarmLevel.LIKELY),
+        ([said("calm"), said("calm"), said("sure", ReplyStatus.URGENT)], "calm", AlarmLevel.REST),
+        ([said("hint")], "hint", AlarmLevel.HINT),
+        ([said("hint"), said("hint")], "hint", AlarmLevel.LIKELY),
+        ([said("hint"), said("hint")], "calm", AlarmLevel.REST),
+        ([said("calm"), said("hint"), said("hint")], "hint", AlarmLevel.HINT),
     ],
 )
-def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, level: Level) -> None:
+def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, level: AlarmLevel) -> None:
     """Danger in the message before, and three hints in a row; not what was said an hour ago."""
     assert heard(guard, now, *past).level is level
 
@@ -119,8 +119,8 @@ def test_what_was_said_before_counts(guard: Guard, past: list[Past], now: str, l
 def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
     """The help that was told stays, whatever is heard next; where danger is heard again, it goes on."""
     before = said("sure", ReplyStatus.URGENT)
-    assert heard(guard, "calm", before) == Alarm(Level.LIKELY, (Kind.VIOLENCE,))
-    assert heard(guard, "likely", before) == Alarm(Level.SURE, (Kind.SUICIDE, Kind.VIOLENCE))
+    assert heard(guard, "calm", before) == Alarm(AlarmLevel.LIKELY, (DangerKind.VIOLENCE,))
+    assert heard(guard, "likely", before) == Alarm(AlarmLevel.SURE, (DangerKind.SUICIDE, DangerKind.VIOLENCE))
     reply = guard.watch(turn("sure", replace(before, danger=("minor",))))
     assert isinstance(reply, Reply)
     assert reply.trace["danger"] == ["violence", "minor"]
@@ -128,20 +128,20 @@ def test_what_was_told_stays_what_it_was(guard: Guard) -> None:
 
 def test_a_message_is_read_with_what_was_said_before(guard: Guard) -> None:
     """The story says what kind it is, and may say it where no message does."""
-    assert heard(guard, "likely", said("likely")).kinds == (Kind.TRAFFICKING, Kind.SUICIDE)
-    assert heard(guard, "dying", said("likely")).kinds == (Kind.EMERGENCY, Kind.EVICTION, Kind.SUICIDE)
+    assert heard(guard, "likely", said("likely")).kinds == (DangerKind.TRAFFICKING, DangerKind.SUICIDE)
+    assert heard(guard, "dying", said("likely")).kinds == (DangerKind.EMERGENCY, DangerKind.EVICTION, DangerKind.SUICIDE)
     assert heard(guard, "hint", said("part")) == LIKELY
     assert guard.trace(HINT) == {}
     assert guard.trace(HINT, asks=True) == {"danger": [], "level": "hint"}
     assert heard(guard, "hint", said("calm", age=4_000)) == HINT
-    assert heard(guard, "hint", said("long " * 500)) == Alarm(Level.LIKELY, (Kind.DETENTION,))
+    assert heard(guard, "hint", said("long " * 500)) == Alarm(AlarmLevel.LIKELY, (DangerKind.DETENTION,))
 
 
 def test_kinds_of_another_release_are_passed_over(guard: Guard) -> None:
     """A row of a release that knew other kinds ends no turn."""
     before = replace(said("sure", ReplyStatus.URGENT), danger=("flood", "minor"))
-    assert heard(guard, "calm", before).kinds == (Kind.MINOR,)
-    assert heard(guard, "calm", replace(before, danger=("flood",))).kinds == (Kind.EMERGENCY,)
+    assert heard(guard, "calm", before).kinds == (DangerKind.MINOR,)
+    assert heard(guard, "calm", replace(before, danger=("flood",))).kinds == (DangerKind.EMERGENCY,)
 
 
 @pytest.mark.parametrize("status", [ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE])

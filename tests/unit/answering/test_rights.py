@@ -15,7 +15,7 @@ from clara.answering.dialogue.feedback import Feedback, Rated, Satisfaction
 from clara.answering.message import Act, Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.rights import ADDRESS_HOURS, GUESSED, OPTIONS, TEXT_DAYS, Known, Rights
 from clara.answering.privacy.wishes import Wish, Wishes, read_wishes
-from clara.answering.safety.danger import Alarm, Kind, Level
+from clara.answering.safety.danger import Alarm, AlarmLevel, DangerKind
 from clara.answering.texts import Texts
 from clara.data_files import DataError
 from clara.retrieval.classifier import TextClassifier
@@ -213,10 +213,10 @@ def test_what_only_the_model_hears_is_asked_about(rights: Rights) -> None:
 
 def test_beside_danger_only_a_plain_wish_is_asked_about(rights: Rights) -> None:
     """Who may be in danger is not asked on a guess."""
-    likely = replace(turn("zzz quítame de ahí"), alarm=Alarm(Level.LIKELY, (Kind.VIOLENCE,)))
+    likely = replace(turn("zzz quítame de ahí"), alarm=Alarm(AlarmLevel.LIKELY, (DangerKind.VIOLENCE,)))
     assert rights.plainly(likely)
     assert answered(rights.ask(likely)).options == GUESSED
-    calm = replace(turn("hola"), alarm=Alarm(Level.LIKELY, (Kind.VIOLENCE,)))
+    calm = replace(turn("hola"), alarm=Alarm(AlarmLevel.LIKELY, (DangerKind.VIOLENCE,)))
     assert not rights.plainly(calm)
     assert rights.ask(calm) is calm
 

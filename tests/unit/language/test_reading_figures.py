@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.language.figures.agreement import Evidence
+from clara.language.figures.agreement import HeldFigures
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
@@ -91,7 +91,7 @@ def test_an_ambiguous_number_has_every_reading(reader: Reader) -> None:
 )
 def test_the_same_time_agrees(reader: Reader, text: str, language: str) -> None:
     """A year is twelve months in any language."""
-    evidence = Evidence([Figure(FigureKind.PERIOD, 1.0, "year")])
+    evidence = HeldFigures([Figure(FigureKind.PERIOD, 1.0, "year")])
     assert evidence.holds(reader.figures_in(text, language)[0])
 
 
@@ -120,4 +120,4 @@ def test_the_same_time_agrees(reader: Reader, text: str, language: str) -> None:
 def test_agreement_keeps_units_and_parts(reader: Reader, held: Figure, stated: str, agrees: bool) -> None:
     """A figure agrees with the same one in other words, and with nothing that says more or something else."""
     found = [figure for figure in reader.figures_in(stated, "es") if figure.text.lower() not in {"al mes", "al año"}]
-    assert all(Evidence([held]).holds(figure) for figure in found) is agrees
+    assert all(HeldFigures([held]).holds(figure) for figure in found) is agrees

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from clara.answering.dialogue.phrasebook import Kind, Phrasebook
+from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.texts import Texts
 from clara.language.phrases import Phrases
 from clara.language.spelling import Speller, squeezed
@@ -41,7 +41,7 @@ class Commands:
             for book in given.values()
             for key, kinds in book.following.entries.items()
             for word in key
-            if Kind.LIGHT in kinds
+            if PhraseKind.LIGHT in kinds
         )
         spelt = {word for entries in self._by_language.values() for key in entries.entries for word in key}
         real = {squeezed(word) for spoken in texts.by_language.values() for entry in spoken.words for word in words(entry)}

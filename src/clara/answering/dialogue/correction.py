@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from clara.answering.dialogue.follow_ups import Following, last_subject, recent
-from clara.answering.dialogue.phrasebook import Kind, Phrasebook
+from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.language.phrases import Phrases
@@ -64,7 +64,7 @@ class Correcting:
         if left is None:
             return None
         reading = self._following.read(left, language)
-        return left if reading.own or reading.asks or reading.people or Kind.SITUATION in reading.kinds else ""
+        return left if reading.own or reading.asks or reading.people or PhraseKind.SITUATION in reading.kinds else ""
 
     def asked_before(self, past: Sequence[Past], language: str) -> Past | None:
         """Give the newest turn that asked something: not a command, a number or a correction without a word of its own."""
@@ -106,9 +106,9 @@ def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) ->
         return f"{before} {after}".strip()
     for start, end in spans[:2]:
         kinds = _kinds(said, (start, end), book)
-        if Kind.RESTART in kinds and _only(said[:start], book):
+        if PhraseKind.RESTART in kinds and _only(said[:start], book):
             return question[written[end - 1].end :].strip(" :,.")
-        if start == 0 and Kind.NEGATION in kinds and end < len(said) and _PAUSE.match(question[written[end - 1].end :]):
+        if start == 0 and PhraseKind.NEGATION in kinds and end < len(said) and _PAUSE.match(question[written[end - 1].end :]):
             rest = _meant_after(question[written[end - 1].end :], book)
             if length(rest) - sum(named.find(rest).values()) <= BESIDE_NAME and named.find(rest):
                 return rest
@@ -121,7 +121,7 @@ def _refusal(
     """Give the refusal of a message: at its beginning or, in several words, at its end."""
     said = texts_of(written)
     for start, end in spans:
-        if Kind.REFUSAL not in _kinds(said, (start, end), book):
+        if PhraseKind.REFUSAL not in _kinds(said, (start, end), book):
             continue
         if length(" ".join(said[start:end])) > SHORT_REFUSAL:
             if start <= LATEST or (end == len(said) and end - start > LATEST):
@@ -137,7 +137,7 @@ def _ends(question: str, written: Sequence[Token], spans: Sequence[tuple[int, in
         return True
     said = texts_of(written)
     following = next((span for span in spans if span[0] == end), None)
-    return following is not None and bool(_kinds(said, following, book) & {Kind.MEANING, Kind.RESTART})
+    return following is not None and bool(_kinds(said, following, book) & {PhraseKind.MEANING, PhraseKind.RESTART})
 
 
 def _meant_after(text: str, book: Phrasebook) -> str:
@@ -168,7 +168,7 @@ def _less(said: Sequence[str], entries: Phrases[Any]) -> list[str]:
 
 
 def _is_opener(word: str, book: Phrasebook) -> bool:
-    return Kind.OPENER in book.following.entries[(word,)]
+    return PhraseKind.OPENER in book.following.entries[(word,)]
 
 
 # The procedures that a text may be about besides, likeliest first.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from clara.answering.dialogue.phrasebook import Kind, Phrasebook
+from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.message import Past, ReplyStatus
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Places
@@ -90,8 +90,8 @@ class Reading:
     of the first "con", "with", "mientras".
     """
 
-    first: frozenset[Kind]
-    kinds: frozenset[Kind]
+    first: frozenset[PhraseKind]
+    kinds: frozenset[PhraseKind]
     own: int
     asks: tuple[str, ...]
     people: tuple[str, ...]
@@ -102,7 +102,7 @@ class Reading:
     @property
     def leans(self) -> bool:
         """Whether it goes on from something, or points at it."""
-        return bool(self.first & {Kind.OPENER, Kind.CONDITION}) or Kind.POINTER in self.kinds
+        return bool(self.first & {PhraseKind.OPENER, PhraseKind.CONDITION}) or PhraseKind.POINTER in self.kinds
 
     @property
     def asks_fully(self) -> bool:
@@ -209,15 +209,15 @@ class Following:
         gap = "" if language == "zh" else " "
         phrases = [gap.join(said[start:end]) for start, end in spans]
         first = kinds[0] if spans and spans[0][0] == 0 else frozenset()
-        sets = (span for span, of in zip(spans, kinds, strict=True) if Kind.JOIN in of)
+        sets = (span for span, of in zip(spans, kinds, strict=True) if PhraseKind.JOIN in of)
         start, end = next(sets, (len(said), len(said)))
         return Reading(
             first=first,
             kinds=frozenset().union(*kinds),
             own=length(" ".join(left)),
-            asks=tuple(phrase for phrase, of in zip(phrases, kinds, strict=True) if Kind.ASK in of),
-            people=tuple(phrase for phrase, of in zip(phrases, kinds, strict=True) if Kind.PERSON in of),
-            what_if=Kind.CONDITION in first and spans[0][1] > 1,
+            asks=tuple(phrase for phrase, of in zip(phrases, kinds, strict=True) if PhraseKind.ASK in of),
+            people=tuple(phrase for phrase, of in zip(phrases, kinds, strict=True) if PhraseKind.PERSON in of),
+            what_if=PhraseKind.CONDITION in first and spans[0][1] > 1,
             before=gap.join(said[:start]),
             beside=gap.join(said[end:]),
         )
@@ -231,7 +231,11 @@ class Following:
     def _says_something(self, reading: Reading, question: str) -> bool:
         """Whether there is anything in it to go on from: "no" alone has nothing, an age has."""
         numbered = any(character.isdecimal() for character in question)
-        return bool(reading.kinds - {Kind.LIGHT, Kind.JOIN}) or numbered or self._places.territory_of(question) is not None
+        return (
+            bool(reading.kinds - {PhraseKind.LIGHT, PhraseKind.JOIN})
+            or numbered
+            or self._places.territory_of(question) is not None
+        )
 
     def _sets_beside(self, reading: Reading) -> bool:
         """Whether another procedure is only set beside the one spoken of: "¿y puedo cobrarlo con el paro?"."""
@@ -262,7 +266,7 @@ class Following:
         return [place.name for place in found if place is not None][:1]
 
     def _kept_person(self, reading: Reading, same: Sequence[Past]) -> list[str]:
-        if reading.people or Kind.SITUATION in reading.kinds:
+        if reading.people or PhraseKind.SITUATION in reading.kinds:
             return []
         found = (self.read(earlier.question, earlier.language).people for earlier in same)
         return [people[0] for people in found if people][:1]
@@ -270,20 +274,20 @@ class Following:
 
 def _bounds(reading: Reading, size: int) -> tuple[int, Certainties]:
     """Give how many words of its own a message that hangs may have, and how sure its own subject would have to be."""
-    if Kind.CONDITION in reading.first:
+    if PhraseKind.CONDITION in reading.first:
         return OWN_WORDS_OF_CONDITION, Certainties(ELSEWHERE_IF, NEVER) if reading.what_if else LEANING
     if reading.leans:
         return OWN_WORDS, LEANING
     return (1 if size <= BARE_LONGEST else 0), LEANING if reading.asks else BARE
 
 
-def _kinds(labels: Sequence[str], start: int) -> frozenset[Kind]:
+def _kinds(labels: Sequence[str], start: int) -> frozenset[PhraseKind]:
     """Give what a phrase may be: an article points at nothing, and "and" joins only what has something before it."""
-    kinds = {Kind(label) for label in labels}
-    if Kind.LIGHT in kinds:
-        kinds.discard(Kind.POINTER)
+    kinds = {PhraseKind(label) for label in labels}
+    if PhraseKind.LIGHT in kinds:
+        kinds.discard(PhraseKind.POINTER)
     if start == 0:
-        kinds.discard(Kind.JOIN)
+        kinds.discard(PhraseKind.JOIN)
     return frozenset(kinds)
 
 

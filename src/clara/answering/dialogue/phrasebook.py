@@ -17,7 +17,7 @@ _UKRAINIAN_APOSTROPHE: Final = re.compile(r"(?<=[\u0400-\u052f])['’ʼ`](?=[\u0
 _ARABIC_AND: Final = "\u0648"
 
 
-class Kind(StrEnum):
+class PhraseKind(StrEnum):
     """What a phrase does in a message that may hang on what was said before."""
 
     OPENER = "openers"
@@ -35,16 +35,19 @@ class Kind(StrEnum):
 
 
 # What a message may be made of without naming a subject of its own.
-_FOLLOWING: Final = (Kind.CONDITION, Kind.OPENER, Kind.POINTER, Kind.ASK, Kind.LIGHT, Kind.SITUATION, Kind.PERSON, Kind.JOIN)
-_CORRECTING: Final = (Kind.REFUSAL, Kind.MEANING, Kind.RESTART, Kind.NEGATION)
+_FOLLOWING: Final = (
+    PhraseKind.CONDITION, PhraseKind.OPENER, PhraseKind.POINTER, PhraseKind.ASK,
+    PhraseKind.LIGHT, PhraseKind.SITUATION, PhraseKind.PERSON, PhraseKind.JOIN,
+)  # fmt: skip
+_CORRECTING: Final = (PhraseKind.REFUSAL, PhraseKind.MEANING, PhraseKind.RESTART, PhraseKind.NEGATION)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrasebook:
     """The phrases of one language. `numbers` gives the place in a list, -1 for the last one, by the word that says it."""
 
-    following: Phrases[Kind]
-    correcting: Phrases[Kind]
+    following: Phrases[PhraseKind]
+    correcting: Phrases[PhraseKind]
     addressing: Phrases[bool]
     agreement: frozenset[tuple[str, ...]]
     numbers: Mapping[str, int]
@@ -81,7 +84,7 @@ def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:
     )
 
 
-def _labelled(document: Mapping[str, Any], kinds: Iterable[Kind]) -> Phrases[Kind]:
+def _labelled(document: Mapping[str, Any], kinds: Iterable[PhraseKind]) -> Phrases[PhraseKind]:
     return Phrases((phrase, kind) for kind in kinds for phrase in document[kind])
 
 

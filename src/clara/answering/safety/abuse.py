@@ -18,7 +18,7 @@ _MARKUP = re.compile(
 )
 
 
-class Kind(StrEnum):
+class AbuseKind(StrEnum):
     """What a message is that asks for nothing Clara does."""
 
     ORDERS = "orders"
@@ -34,21 +34,21 @@ class Kind(StrEnum):
 class Abuse:
     """Phrases as patterns over the words of a message. `rules` hold, by kind, groups that must all be met."""
 
-    rules: Sequence[tuple[Kind, Sequence[WordPattern]]]
+    rules: Sequence[tuple[AbuseKind, Sequence[WordPattern]]]
     insults: WordPattern
     swearing: WordPattern
     reports: WordPattern
 
-    def recognise(self, text: str) -> Kind | None:
+    def recognise(self, text: str) -> AbuseKind | None:
         """Tell what a message is, or None. What a person reports of others is not held against her."""
         said = words(text)
         reported = self.reports.search(said)
         for kind, groups in self.rules:
-            if (kind is Kind.ORDERS or not reported) and all(group.search(said) for group in groups):
+            if (kind is AbuseKind.ORDERS or not reported) and all(group.search(said) for group in groups):
                 return kind
         if _MARKUP.search(text):
-            return Kind.ORDERS
-        return Kind.INSULT if not reported and self.insults.search(said) else None
+            return AbuseKind.ORDERS
+        return AbuseKind.INSULT if not reported and self.insults.search(said) else None
 
     def without(self, text: str) -> str:
         """Give the text without insults and swearing: what may be left is the question."""
@@ -75,6 +75,6 @@ def read_abuse(folder: Path) -> Abuse:
     if document is None or faults:
         raise DataError(faults)
     return Abuse(
-        tuple((Kind(kind), tuple(map(WordPattern, rule))) for kind, rules in document["rules"].items() for rule in rules),
+        tuple((AbuseKind(kind), tuple(map(WordPattern, rule))) for kind, rules in document["rules"].items() for rule in rules),
         *(WordPattern(document[name]) for name in ("insults", "swearing", "reports")),
     )

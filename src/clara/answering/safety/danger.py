@@ -41,7 +41,7 @@ TOLD: Final = 3.0
 _SIGNS: Final = re.compile("[\U0001f52a\U0001f5e1\U0001f52b\U0001fa78\U0001f198]")
 
 
-class Kind(StrEnum):
+class DangerKind(StrEnum):
     """A kind of danger."""
 
     EMERGENCY = "emergency"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
     EVICTION = "eviction"
 
 
-class Level(IntEnum):
+class AlarmLevel(IntEnum):
     """How sure it is that somebody is in danger.
 
     SURE: help is the reply. LIKELY: help stands above the reply. HINT: alone it changes nothing, twice it is worth a question.
@@ -66,20 +66,20 @@ class Level(IntEnum):
 
 
 # Who writes nothing but "SOS" may want help with papers; who writes nothing but that he wants to die does not.
-_ALONE: Final = {"emergency": Level.LIKELY}
+_ALONE: Final = {"emergency": AlarmLevel.LIKELY}
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """What is heard in a text: how surely, and the kinds, whose help comes first being first."""
 
-    level: Level = Level.REST
-    kinds: tuple[Kind, ...] = ()
+    level: AlarmLevel = AlarmLevel.REST
+    kinds: tuple[DangerKind, ...] = ()
 
     @property
     def raised(self) -> bool:
         """Whether help must stand in the reply."""
-        return self.level >= Level.LIKELY
+        return self.level >= AlarmLevel.LIKELY
 
 
 CALM: Final = Alarm()
@@ -89,8 +89,8 @@ CALM: Final = Alarm()
 class Help:
     """What one language says: the whole reply by kind, and the one line that names a kind above or beside something else."""
 
-    whole: Mapping[Kind, str]
-    line: Mapping[Kind, str]
+    whole: Mapping[DangerKind, str]
+    line: Mapping[DangerKind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ class Thresholds:
     likely: float
     sure: float
 
-    def level(self, danger: float) -> Level:
+    def level(self, danger: float) -> AlarmLevel:
         """Give the level of a probability."""
-        return Level(sum(danger >= least for least in (self.hint, self.likely, self.sure)))
+        return AlarmLevel(sum(danger >= least for least in (self.hint, self.likely, self.sure)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +125,7 @@ class Danger:
         for name in ("with_vector", "by_letters"):
             object.__setattr__(self, name, Thresholds(**self.model.about["thresholds"][name]))
 
-    def hear(self, text: str, vector: Vector | None = None, told: Collection[Kind] = ()) -> Alarm:
+    def hear(self, text: str, vector: Vector | None = None, told: Collection[DangerKind] = ()) -> Alarm:
         """Tell how surely a text tells of danger, and of which kinds; without its vector by the letters alone.
 
         `told` are kinds that the person was told help for a moment ago.
@@ -138,33 +138,33 @@ class Danger:
         kinds = dict.fromkeys(kind for alarm in sorted(heard, key=lambda one: -one.level) for kind in alarm.kinds)
         return Alarm(level, tuple(kinds)[:MOST_NAMED]) if level else CALM
 
-    def recognise(self, text: str) -> tuple[Kind, ...]:
+    def recognise(self, text: str) -> tuple[DangerKind, ...]:
         """Give the kinds of danger that must be helped with, by the letters alone; none when there is none."""
         alarm = self.hear(text)
         return alarm.kinds if alarm.raised else ()
 
-    def reply(self, kinds: Sequence[Kind], language: str) -> str:
+    def reply(self, kinds: Sequence[DangerKind], language: str) -> str:
         """Say what to do about the first kind, and name whom to call about the next ones. Raises IndexError without a kind."""
         said, lead = self.helps[language], kinds[0]
         others = [said.line[kind] for kind in kinds[1:MOST_NAMED]]
         return "\n\n".join([said.whole[lead], *(["\n".join(others)] if others else [])])
 
-    def lines(self, kinds: Sequence[Kind], language: str) -> str:
+    def lines(self, kinds: Sequence[DangerKind], language: str) -> str:
         """Say whom to call, in a line for each kind, for above a reply."""
         said = self.helps[language].line
-        return "\n".join(said[kind] for kind in dict.fromkeys((*kinds[: MOST_NAMED - 1], Kind.EMERGENCY)))
+        return "\n".join(said[kind] for kind in dict.fromkeys((*kinds[: MOST_NAMED - 1], DangerKind.EMERGENCY)))
 
     def phrased(self, text: str) -> Alarm:
         """Hear phrases that leave no doubt, messages that are nothing but a cry for help, and signs."""
         said = words(text)
-        found = [(Level.SURE, meaning) for meaning in self.phrases.meanings(said)]
-        found += [(_ALONE.get(meaning, Level.SURE), meaning) for meaning in self.alone.entries.get(tuple(said), ())]
+        found = [(AlarmLevel.SURE, meaning) for meaning in self.phrases.meanings(said)]
+        found += [(_ALONE.get(meaning, AlarmLevel.SURE), meaning) for meaning in self.alone.entries.get(tuple(said), ())]
         if _SIGNS.search(text):
-            found.append((Level.LIKELY, Kind.EMERGENCY))
-        level = max((level for level, _ in found), default=Level.REST)
-        return Alarm(level, tuple(dict.fromkeys(Kind(kind) for _, kind in found)))
+            found.append((AlarmLevel.LIKELY, DangerKind.EMERGENCY))
+        level = max((level for level, _ in found), default=AlarmLevel.REST)
+        return Alarm(level, tuple(dict.fromkeys(DangerKind(kind) for _, kind in found)))
 
-    def _judged(self, text: str, vector: Vector | None, told: Collection[Kind] = ()) -> Alarm:
+    def _judged(self, text: str, vector: Vector | None, told: Collection[DangerKind] = ()) -> Alarm:
         """Hear what the model hears."""
         shares = self.model.shares(text, vector)
         danger = 1 - shares[NONE]
@@ -173,12 +173,12 @@ class Danger:
         if not level:
             return CALM
         if told:
-            weighed = {kind: shares[kind] * (TOLD if kind in told else 1.0) for kind in Kind}
+            weighed = {kind: shares[kind] * (TOLD if kind in told else 1.0) for kind in DangerKind}
             shares = {kind: share * danger / sum(weighed.values()) for kind, share in weighed.items()}
-        ranked = sorted(Kind, key=lambda kind: -shares[kind])
+        ranked = sorted(DangerKind, key=lambda kind: -shares[kind])
         held = [kind for kind in ranked if shares[kind] >= ALSO * danger] or ranked[:1]
-        if shares[Kind.EMERGENCY] >= EMERGENCY_LEADS * danger:
-            held = [Kind.EMERGENCY, *(kind for kind in held if kind is not Kind.EMERGENCY)]
+        if shares[DangerKind.EMERGENCY] >= EMERGENCY_LEADS * danger:
+            held = [DangerKind.EMERGENCY, *(kind for kind in held if kind is not DangerKind.EMERGENCY)]
         return Alarm(level, tuple(held))
 
 
@@ -221,4 +221,4 @@ def _too_long(texts: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Fau
 
 
 def _help(texts: Mapping[str, Any]) -> Help:
-    return Help({kind: texts[kind]["whole"] for kind in Kind}, {kind: texts[kind]["line"] for kind in Kind})
+    return Help({kind: texts[kind]["whole"] for kind in DangerKind}, {kind: texts[kind]["line"] for kind in DangerKind})

@@ -8,7 +8,7 @@ from typing import Any, Final
 from clara.answering.dialogue.follow_ups import recent
 from clara.answering.message import Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.wishes import Wish, Wishes
-from clara.answering.safety.danger import CALM, Alarm, Danger, Kind, Level
+from clara.answering.safety.danger import CALM, Alarm, AlarmLevel, Danger, DangerKind
 from clara.answering.texts import Texts
 from clara.retrieval.classifier import VectorOf, by_letters
 from clara.retrieval.turn_vectors import TurnVectors
@@ -23,7 +23,7 @@ IN_DANGER, SAFE = "in_danger", "safe"
 OPTIONS: Final = (IN_DANGER, SAFE)
 # Replies that shut a door: somebody who may be in danger reads another one below whom to call.
 _SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
-_KINDS: Final = frozenset(Kind)
+_KINDS: Final = frozenset(DangerKind)
 _CLAUSE: Final = re.compile(r"[,.;:!?،。，；！…\n]+")
 
 
@@ -48,12 +48,12 @@ class Guard:
         whole = turn.message.text if turn.shortened and turn.message.text else text  # what is cut off may be the cry for help
         vectors = turn.vectors or TurnVectors()
         now = self.danger.phrased(whole)
-        if now.level is not Level.SURE:
+        if now.level is not AlarmLevel.SURE:
             now = self.danger.hear(whole, self.vector(text, vectors))
         alarm = self._with(past[: HINTS - 1], text, now, vectors)
-        if now.level is Level.SURE and not wishes(turn):
+        if now.level is AlarmLevel.SURE and not wishes(turn):
             return self.urgent(alarm, turn.language)
-        return replace(turn, alarm=Alarm(Level.LIKELY, alarm.kinds) if now.level is Level.SURE else alarm)
+        return replace(turn, alarm=Alarm(AlarmLevel.LIKELY, alarm.kinds) if now.level is AlarmLevel.SURE else alarm)
 
     def above(self, turn: Turn, language: str) -> str:
         """Say whom to call, for above a reply to somebody who is likely in danger."""
@@ -63,7 +63,7 @@ class Guard:
         """Say something better than a reply that shuts the door on who may be in danger: all of the help where it goes on."""
         if reply.status not in _SHUT or not turn.alarm.raised:
             return reply
-        if turn.alarm.level is Level.SURE:
+        if turn.alarm.level is AlarmLevel.SURE:
             return self.urgent(turn.alarm, reply.language)
         return replace(reply, text=self.texts.say(reply.language, "danger_beside"))
 
@@ -72,7 +72,7 @@ class Guard:
         past = recent(turn.past)
         if reply is not None and reply.options:
             return False
-        return turn.alarm.level is Level.HINT and bool(past) and not any(earlier.options for earlier in past)
+        return turn.alarm.level is AlarmLevel.HINT and bool(past) and not any(earlier.options for earlier in past)
 
     @staticmethod
     def trace(alarm: Alarm, *, asks: bool = False) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Guard:
         """
         if not last:
             return now
-        told = tuple(dict.fromkeys(Kind(kind) for earlier in last for kind in earlier.danger if kind in _KINDS))
+        told = tuple(dict.fromkeys(DangerKind(kind) for earlier in last for kind in earlier.danger if kind in _KINDS))
         lasting = any(earlier.status is ReplyStatus.URGENT for earlier in last)
         story = "\n".join([*(earlier.question[:EARLIER] for earlier in reversed(last)), text[:PRESENT]])
         joined = CALM
@@ -95,18 +95,18 @@ class Guard:
             joined = self.danger.hear(story, self.vector(story, vectors), told)
         kinds = self._ranked(text, now, joined, told * lasting)
         if lasting:  # where danger is heard again it goes on: help is the reply if there is no other
-            return Alarm(Level.SURE if now.raised else Level.LIKELY, kinds or (Kind.EMERGENCY,))
+            return Alarm(AlarmLevel.SURE if now.raised else AlarmLevel.LIKELY, kinds or (DangerKind.EMERGENCY,))
         if now.raised or joined.raised:
-            return Alarm(max(now.level, Level.LIKELY), kinds)
+            return Alarm(max(now.level, AlarmLevel.LIKELY), kinds)
         before = [self.danger.hear(earlier.question) for earlier in last]
-        if now.level and sum(alarm.level >= Level.HINT for alarm in (now, *before)) >= HINTS:
-            return Alarm(Level.LIKELY, tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds)))
+        if now.level and sum(alarm.level >= AlarmLevel.HINT for alarm in (now, *before)) >= HINTS:
+            return Alarm(AlarmLevel.LIKELY, tuple(dict.fromkeys(kind for alarm in (*before, now) for kind in alarm.kinds)))
         return max(now, joined, key=lambda alarm: alarm.level)
 
-    def _ranked(self, text: str, now: Alarm, joined: Alarm, told: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    def _ranked(self, text: str, now: Alarm, joined: Alarm, told: tuple[DangerKind, ...]) -> tuple[DangerKind, ...]:
         """Put the kind of the story first, and the kind of the message next, or before it where that leaves no doubt."""
         present, story = now.kinds * now.raised, joined.kinds * joined.raised
-        plain = present[:1] == (Kind.EMERGENCY,) or self.danger.phrased(text).level is Level.SURE
+        plain = present[:1] == (DangerKind.EMERGENCY,) or self.danger.phrased(text).level is AlarmLevel.SURE
         first = (*present[:1], *story[:1]) if plain else (*story[:1], *present[:1])
         return tuple(dict.fromkeys((*first, *story, *present, *told)))
 
@@ -122,7 +122,7 @@ class Guard:
             return Reply(self.texts.say(language, "danger_declined"), ReplyStatus.CALMED, language)
         heard = (self.danger.hear(said) for said in (turn.question, *(earlier.question for earlier in past)))
         kinds = tuple(dict.fromkeys(kind for alarm in heard for kind in alarm.kinds))
-        return self.urgent(Alarm(Level.SURE, kinds or (Kind.EMERGENCY,)), language)
+        return self.urgent(Alarm(AlarmLevel.SURE, kinds or (DangerKind.EMERGENCY,)), language)
 
     def urgent(self, alarm: Alarm, language: str) -> Reply:
         """Make help the whole reply."""

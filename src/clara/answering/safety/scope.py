@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from clara.answering.message import Reply, ReplyStatus, Turn
-from clara.answering.safety.abuse import Abuse, Kind
+from clara.answering.safety.abuse import Abuse, AbuseKind
 from clara.language.tokens import length
 from clara.retrieval.classifier import Shares
 from clara.retrieval.passage import Status
@@ -18,13 +18,13 @@ from clara.retrieval.turn_vectors import TurnVectors
 
 # What each kind is answered with: the name of a fixed text, and the status of the reply.
 ANSWERS: Final = {
-    Kind.ORDERS: ("no_orders", ReplyStatus.OUT_OF_SCOPE),
-    Kind.HATE: ("boundary", ReplyStatus.CALMED),
-    Kind.INDECENT: ("boundary", ReplyStatus.CALMED),
-    Kind.INSULT: ("calm", ReplyStatus.CALMED),
-    Kind.EVERYDAY: ("out_of_scope", ReplyStatus.OUT_OF_SCOPE),
-    Kind.MEDICAL: ("out_of_scope_medical", ReplyStatus.OUT_OF_SCOPE),
-    Kind.ABROAD: ("out_of_scope_abroad", ReplyStatus.OUT_OF_SCOPE),
+    AbuseKind.ORDERS: ("no_orders", ReplyStatus.OUT_OF_SCOPE),
+    AbuseKind.HATE: ("boundary", ReplyStatus.CALMED),
+    AbuseKind.INDECENT: ("boundary", ReplyStatus.CALMED),
+    AbuseKind.INSULT: ("calm", ReplyStatus.CALMED),
+    AbuseKind.EVERYDAY: ("out_of_scope", ReplyStatus.OUT_OF_SCOPE),
+    AbuseKind.MEDICAL: ("out_of_scope_medical", ReplyStatus.OUT_OF_SCOPE),
+    AbuseKind.ABROAD: ("out_of_scope_abroad", ReplyStatus.OUT_OF_SCOPE),
 }
 # An unanswered question is called out of scope when the kinds above are together at least so probable: chosen on the
 # development half of eval/answers/scope.jsonl.
@@ -36,7 +36,7 @@ QUESTION: Final = 2
 HELD: Final = "held"
 PUBLIC: Final = "public"
 
-_KINDS: Final = frozenset(Kind)
+_KINDS: Final = frozenset(AbuseKind)
 # Says a fixed text: language, name.
 Say = Callable[[str, str], str]
 
@@ -52,11 +52,11 @@ class Scope:
     def screen(self, turn: Turn, say: Say) -> Turn | Reply:
         """End what holds no question; take insults and swearing off what is looked for."""
         kind = self.abuse.recognise(turn.question)
-        if kind is not None and kind is not Kind.INSULT:
+        if kind is not None and kind is not AbuseKind.INSULT:
             return answer(kind, turn.language, say)
         asked = turn.asked or turn.question
         cleaned = self.abuse.without(asked)
-        if kind is Kind.INSULT and self._said(cleaned) < QUESTION:
+        if kind is AbuseKind.INSULT and self._said(cleaned) < QUESTION:
             return answer(kind, turn.language, say)
         return replace(turn, asked=cleaned if self._said(cleaned) else asked)
 
@@ -70,9 +70,9 @@ class Scope:
         reply = answer(kind, turn.language, say)
         return replace(reply, tier=turn.found.tier, timings_ms=turn.found.timings_ms, trace={**reply.trace, **turn.found.trace})
 
-    def _clear(self, text: str, vectors: TurnVectors) -> Kind | None:
+    def _clear(self, text: str, vectors: TurnVectors) -> AbuseKind | None:
         """Tell what a text is about that is clearly outside."""
-        outside = {Kind(name): share for name, share in self.shares(text, vectors).items() if name in _KINDS}
+        outside = {AbuseKind(name): share for name, share in self.shares(text, vectors).items() if name in _KINDS}
         return max(outside, key=lambda kind: outside[kind]) if sum(outside.values()) >= CLEAR else None
 
     def _said(self, text: str) -> int:
@@ -80,7 +80,7 @@ class Scope:
         return length(" ".join(self.content(text)))
 
 
-def answer(kind: Kind, language: str, say: Say) -> Reply:
+def answer(kind: AbuseKind, language: str, say: Say) -> Reply:
     """Give the fixed answer to a kind; the trace holds the reason, for the counters, and no word of the message."""
     name, status = ANSWERS[kind]
     return Reply(say(language, name), status, language, trace={"reason": kind.value})

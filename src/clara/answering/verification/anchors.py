@@ -12,7 +12,7 @@ from typing import Final
 from clara.answering.verification.grounds import stems_of
 from clara.answering.writing.prompt import TOKEN
 from clara.knowledge.passages import fact_of
-from clara.language.figures.agreement import Evidence
+from clara.language.figures.agreement import HeldFigures
 from clara.language.figures.figure import Figure
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import Reader
@@ -47,7 +47,7 @@ class Anchors:
         """
         if language == SPANISH:
             return all(self._shares_words(clause, facts) for clause in _CLAUSES.split(sentence))
-        evidence = Evidence(figure for fact in facts for figure in self._figures(fact))
+        evidence = HeldFigures(figure for fact in facts for figure in self._figures(fact))
         names = {name for fact in facts for name in names_in(fact.text)}
 
         def tied(text: str) -> bool:

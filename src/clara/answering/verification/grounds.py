@@ -8,7 +8,7 @@ from typing import Final
 from clara.answering.verification.polarity import STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
 from clara.answering.verification.statements import Subjects
 from clara.knowledge.passages import fact_of
-from clara.language.figures.agreement import Evidence
+from clara.language.figures.agreement import HeldFigures
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import SPANISH, Polarity
 from clara.language.figures.reader import Reader
@@ -45,10 +45,10 @@ class Grounds:
         self.passages = tuple(ground.passage for ground in grounds)
 
     @cached_property
-    def figures(self) -> Evidence:
+    def figures(self) -> HeldFigures:
         """Give the figures that may be stated."""
         exact = [day for ground in self._grounds for day in ground.exact]
-        return Evidence((figure for ground in self._grounds for figure in ground.figures), exact)
+        return HeldFigures((figure for ground in self._grounds for figure in ground.figures), exact)
 
     @cached_property
     def denials(self) -> Denials:

@@ -15,10 +15,10 @@ from clara.answering.verification.grounds import Grounds, Groundwork
 from clara.answering.verification.polarity import added, bounds_in, denials_in, kinds_in, lost, turned
 from clara.answering.verification.statements import Statement, Subjects, statements
 from clara.knowledge.passages import fact_of
-from clara.language.figures.agreement import Evidence
+from clara.language.figures.agreement import HeldFigures
 from clara.language.figures.figure import FigureKind
 from clara.language.figures.lexicon import SPANISH, Polarity
-from clara.language.figures.page import Found
+from clara.language.figures.page import FoundFigure
 from clara.language.figures.reader import Reader
 from clara.language.tokens import Token, cut, words
 from clara.retrieval.passage import Passage
@@ -130,13 +130,13 @@ class Prover:
             return None
         return "lost" if grounds.denies_everywhere and not says else None
 
-    def _is_own(self, found: Found, claim: str, language: str, question: str) -> bool:
+    def _is_own(self, found: FoundFigure, claim: str, language: str, question: str) -> bool:
         """Whether a figure is the person's own, in a clause that repeats what they said of themselves."""
         own = [reading for reading in found.readings if reading.kind in _OWN]
         if not question or not own:
             return False
         asked = self._reader.figures_in(question, language)
-        if not Evidence(reading for other in asked for reading in other.readings).holds(found):
+        if not HeldFigures(reading for other in asked for reading in other.readings).holds(found):
             return False
         clause = next((part for part in _with_places(claim) if part[0] <= claim.find(found.text) < part[1]), (0, len(claim)))
         said = {word[:4] for word in words(claim[clause[0] : clause[1]]) if not word.isdigit()}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.page import Found
+from clara.language.figures.page import FoundFigure
 from clara.language.fold import fold
 
 # Units that are a number of another one. A month is no number of days, a working day no day, and 24 hours are no day.
@@ -21,7 +21,7 @@ _EXACT = 1e-6
 _ROUNDED = 0.01
 
 
-class Evidence:
+class HeldFigures:
     """The figures that may be stated. `exact` dates count only as they are: the day on which a page was looked at."""
 
     def __init__(self, figures: Iterable[Figure], exact: Iterable[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Evidence:
         """Give all figures."""
         return [figure for figures in self._by_kind.values() for figure in figures]
 
-    def holds(self, found: Found) -> bool:
+    def holds(self, found: FoundFigure) -> bool:
         """Whether one of the readings of a figure is here."""
         return any(self.has(reading) for reading in found.readings)
 

@@ -8,7 +8,7 @@ from typing import Final
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import Lexicon
 from clara.language.figures.numbers import chinese
-from clara.language.figures.page import Page
+from clara.language.figures.page import FigureText
 from clara.language.tokens import ALPHANUMERIC
 
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
@@ -21,7 +21,7 @@ _CHINESE_YEAR = re.compile(r"(?P<year>(?:19|20)\d{2}|二[〇零][一二〇零三
 _MONTHS, _DAYS = 12, 31
 
 
-def read_chinese_dates(page: Page) -> None:
+def read_chinese_dates(page: FigureText) -> None:
     """Read dates, months and years in Chinese."""
     for match in page.matches(_DATE):
         month = int(chinese(match["month"]))
@@ -58,7 +58,7 @@ _SITE = re.compile(
 _AFTER_ADDRESS = ").]},;:!?…*'_"
 
 
-def addresses(page: Page, _lexicon: Lexicon) -> None:
+def addresses(page: FigureText, _lexicon: Lexicon) -> None:
     """Read links, e-mail addresses and bare hosts."""
     for kind, pattern in ((FigureKind.URL, _LINK), (FigureKind.EMAIL, _EMAIL), (FigureKind.URL, _SITE)):
         for match in page.matches(pattern, cased=True) if "." in page.rest else ():
@@ -86,7 +86,7 @@ _MONTH_OF_YEAR = re.compile(rf"(0?[1-9]|1[0-2])/({_YEAR})$")
 _BEFORE_NUMBER = r"[\s(]*(?:(?:ue|ce|eu|ec|es|єс|ес|sem|ism|dgm|dggm)\)?\s*)?(?:(?<!\w)(?:n\.?\s?o?\.?|no\.?|№)\s*)?$"
 
 
-def norms(page: Page, lexicon: Lexicon) -> None:
+def norms(page: FigureText, lexicon: Lexicon) -> None:
     """Read norms with their kind, as far as it is told; the unit of the figure is the kind, None when it is not."""
     for match in page.matches(_GAZETTE):
         page.add(*match.span(), [Figure(FigureKind.NORM, match[0].upper())])
@@ -168,7 +168,7 @@ def _provision_patterns(words: tuple[tuple[str, str], ...]) -> list[tuple[str, r
     return patterns
 
 
-def provisions(page: Page, lexicon: Lexicon) -> None:
+def provisions(page: FigureText, lexicon: Lexicon) -> None:
     """Read articles and dispositions of norms."""
     for match in page.matches(_CHINESE_ARTICLE):
         number = f"{match[1]}.{match[2]}" if match[2] else match[1]
@@ -197,7 +197,7 @@ def _form_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[
     return re.compile(fee), re.compile(f"{form}|{spaced}")
 
 
-def forms(page: Page, lexicon: Lexicon) -> None:
+def forms(page: FigureText, lexicon: Lexicon) -> None:
     """Read the codes of forms and fees."""
     for match in page.matches(_FOREIGNERS_FORM, cased=True):
         code = re.sub(r"^(EX|TA)[-. ]?", r"\1-", match[0].upper())
@@ -224,7 +224,7 @@ def _codes(written: str) -> list[Figure]:
     return [Figure(FigureKind.FORM, written), Figure(FigureKind.COUNT, float(written))]
 
 
-def lettered(page: Page, _lexicon: Lexicon) -> None:
+def lettered(page: FigureText, _lexicon: Lexicon) -> None:
     """Read codes of capitals and digits."""
     for match in page.matches(_LETTERED, cased=True):
         code = re.sub(r"^([A-Z]+)[-.]?", r"\1-", match[0])
@@ -246,7 +246,7 @@ def _day(year: str, month: int, day: int) -> Iterator[Figure]:
         yield Figure(FigureKind.DATE, f"{_CENTURY + year if len(year) == len(_CENTURY) else year}-{month:02d}-{day:02d}")
 
 
-def dates(page: Page, lexicon: Lexicon) -> None:
+def dates(page: FigureText, lexicon: Lexicon) -> None:
     """Read dates in digits, spans of years, and "30-J". English may put the month first."""
     for match in page.matches(_YEAR_FIRST):
         page.add(*match.span(), _day(match[1], int(match[2]), int(match[3])))
@@ -275,7 +275,7 @@ _ALWAYS = re.compile(r"(?<![\d/])24 ?/ ?7(?![\d/])")
 _NOON = 12
 
 
-def times(page: Page, _lexicon: Lexicon) -> None:
+def times(page: FigureText, _lexicon: Lexicon) -> None:
     """Read times of day."""
     for match in page.matches(_ALWAYS):
         page.add(*match.span(), [Figure(FigureKind.PERIOD, 24.0, "hour")])
@@ -296,7 +296,7 @@ _LONG = re.compile(_ALONE + r"(?<![.,/-])\d{9,}(?![\d.,]\d| ?[€%]| ?(?:eur|е�
 _PHONE_DIGITS = 9
 
 
-def phones(page: Page, _lexicon: Lexicon) -> None:
+def phones(page: FigureText, _lexicon: Lexicon) -> None:
     """Read phones as their digits, without the prefix of Spain. A long run of digits counts as one."""
     for pattern in (_FOREIGN_PHONE, _PHONE, _LONG):
         for match in page.matches(pattern):
@@ -306,7 +306,7 @@ def phones(page: Page, _lexicon: Lexicon) -> None:
             page.add(*match.span(), [Figure(FigureKind.PHONE, spanish)], values=count)
 
 
-RULES: Final[tuple[Callable[[Page, Lexicon], None], ...]] = (
+RULES: Final[tuple[Callable[[FigureText, Lexicon], None], ...]] = (
     addresses,
     norms,
     provisions,

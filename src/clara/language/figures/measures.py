@@ -9,7 +9,7 @@ from clara.language.figures.ages import are_ages, is_age
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import SPANISH, Lexicon, Unit
 from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
-from clara.language.figures.page import Page
+from clara.language.figures.page import FigureText
 from clara.language.tokens import Token, texts_of, tokens_of
 
 # Sizes are counted, too.
@@ -107,7 +107,7 @@ class Number:
 class Scan:
     """One pass over the tokens of a page."""
 
-    def __init__(self, page: Page, lexicon: Lexicon) -> None:
+    def __init__(self, page: FigureText, lexicon: Lexicon) -> None:
         self._page = page
         self._words = lexicon
         self._tokens: list[Token] = tokens_of(page.rest)

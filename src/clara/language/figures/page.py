@@ -12,7 +12,7 @@ _LOOKALIKES = str.maketrans("АВЕКМНОРСТХ", "ABEKMHOPCTX")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFigure:
     """A figure as it stands in a text: where, how it is written, and every value it may have, the likeliest first.
 
     Dates, times and provisions are values as in data (see Figure), as far as they are told. A number that nothing explains
@@ -33,7 +33,7 @@ class Found:
         return self.readings[0].kind
 
 
-class Page:
+class FigureText:
     """A folded text with what has been found in it. Places are those of the folded text.
 
     `idioms` are figures that facts state and replies only seem to: "una persona".
@@ -45,7 +45,7 @@ class Page:
         self.rest = self.folded.text
         # With its capitals; Cyrillic letters that look Latin are Latin.
         self.cased = self.folded.cased.translate(_LOOKALIKES)
-        self.found: list[Found] = []
+        self.found: list[FoundFigure] = []
         self.idioms: list[Figure] = []
 
     def add(
@@ -60,7 +60,7 @@ class Page:
         """Note a figure, and hide it. What no reading could be given of is a count with its text as value."""
         first, last = self.folded.span(start, end)
         unique = tuple(dict.fromkeys(readings)) or (Figure(FigureKind.COUNT, self.folded.text[start:end]),)
-        self.found.append(Found(first, last, self.original[first:last], unique, spelt, values))
+        self.found.append(FoundFigure(first, last, self.original[first:last], unique, spelt, values))
         self.hide(start, end)
 
     def hide(self, start: int, end: int) -> None:

@@ -13,7 +13,7 @@ from clara.language.figures.codes import RULES, addresses, read_chinese_dates
 from clara.language.figures.figure import Figure, FigureKind
 from clara.language.figures.lexicon import SPANISH, Lexicon, read_lexicons
 from clara.language.figures.measures import Scan
-from clara.language.figures.page import Found, Page
+from clara.language.figures.page import FigureText, FoundFigure
 from clara.language.fold import fold
 from clara.language.tokens import texts_of, tokens_of
 
@@ -37,7 +37,7 @@ class Reader:
         """Give the words of a language."""
         return self._lexicons.get(language, self._lexicons[SPANISH])
 
-    def figures_in(self, text: str, language: str) -> list[Found]:
+    def figures_in(self, text: str, language: str) -> list[FoundFigure]:
         """Give every figure of a text, in its order. The time is about linear in the length of the text."""
         page = self._read(text, language)
         return sorted(page.found, key=lambda found: found.start)
@@ -64,8 +64,8 @@ class Reader:
                 yield tokens[place].start, tokens[spelt[1] - 1].end, spelt[0]
             place = place + 1 if spelt is None else spelt[1]
 
-    def _read(self, text: str, language: str) -> Page:
-        page, lexicon = Page(text), self.lexicon(language)
+    def _read(self, text: str, language: str) -> FigureText:
+        page, lexicon = FigureText(text), self.lexicon(language)
         addresses(page, lexicon)
         for rule in RULES if _DIGITS.search(page.rest) else ():
             rule(page, lexicon)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from clara.answering.safety.danger import Alarm, Kind, Level
+from clara.answering.safety.danger import Alarm, AlarmLevel, DangerKind
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.answers import Judged
 from clara.retrieval.turn_vectors import TurnVectors
@@ -30,7 +30,7 @@ def heard_in(snapshot: KnowledgeSnapshot, text: str) -> Alarm:
 
 def helped_first(kinds: tuple[str, ...] | list[str], wanted: str) -> bool:
     """Whether the right help is said first; to say the number for emergencies above it is never wrong."""
-    first = [kind for kind in kinds if kind != Kind.EMERGENCY.value or wanted == kind]
+    first = [kind for kind in kinds if kind != DangerKind.EMERGENCY.value or wanted == kind]
     return first[:1] == [wanted]
 
 
@@ -42,7 +42,7 @@ def _judge(alarm: Alarm, case: Mapping[str, Any]) -> Iterator[Judged]:
     groups = (
         {HEARD: alarm.raised, RIGHT: alarm.raised and helped_first(kinds, wanted[0])}
         if wanted
-        else {UNHURRIED: alarm.level < Level.SURE, CALM: not alarm.raised}
+        else {UNHURRIED: alarm.level < AlarmLevel.SURE, CALM: not alarm.raised}
     )
     for group, passed in groups.items():
         yield Judged(case["id"], case["language"], group, passed, "" if passed else note)
