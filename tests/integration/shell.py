@@ -24,7 +24,8 @@ def serve(commands: Connection, module: str, environment: Mapping[str, str]) -> 
     os.environ.clear()  # noqa: TID251  a process of its own begins with what it is given
     os.environ.update(environment)  # noqa: TID251
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  as long as the process
-    cli = import_module(module).cli
+    place, _, name = module.partition(":")
+    cli = getattr(import_module(place), name or "cli")
     while (arguments := commands.recv()) is not None:
         done = CliRunner().invoke(cli, arguments)
         raised = done.exception if not isinstance(done.exception, SystemExit) else None

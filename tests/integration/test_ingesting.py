@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 from tests.integration.changing_norms import BUDGET, LAW, RAISED
 from tests.integration.editing import ingest, settle
+from tests.scripted_web import ScriptedWeb, WebPage
 
 from clara.adapters.boe.client import BoeClient, GazettePace
 from clara.adapters.http.fetcher import FetchBounds, PoliteFetcher
@@ -32,7 +33,6 @@ from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.processes.source_reading import in_the_net
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings, resources
-from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
 NORM = "BOE-A-2015-10566"
 DATA = Path(__file__).parents[1] / "data"

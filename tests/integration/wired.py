@@ -85,7 +85,7 @@ class Ran:
 
 
 class CommandLine:
-    """The command line in a process of its own, on one database; `module` holds its `cli`."""
+    """The command line in a process of its own, on one database: `cli` of a module, or what is named after a colon."""
 
     def __init__(self, url: str, module: str = "clara.cli", **environment: str) -> None:
         held = child_environment(RAG_DB_URL=url, CLARA_CHANNEL="local", **environment)
@@ -95,11 +95,24 @@ class CommandLine:
         theirs.close()
 
     def __call__(self, *arguments: object) -> Ran:
-        self._commands.send([str(argument) for argument in arguments])
+        self.begin(*arguments)
         return Ran(*self._commands.recv())
+
+    def begin(self, *arguments: object) -> None:
+        """Give a command that nobody waits for."""
+        self._commands.send([str(argument) for argument in arguments])
+
+    def kill(self) -> None:
+        """End the process in the middle of its command, as kill -9 does. Fails when it had ended before."""
+        assert self._process.is_alive()
+        self._process.kill()
+        self._end()
 
     def close(self) -> None:
         self._commands.send(None)
+        self._end()
+
+    def _end(self) -> None:
         self._process.join(timeout=20)
         self._process.close()
         self._commands.close()

@@ -1,18 +1,16 @@
 """The ablation on a tiny benchmark: every stored variant runs, and what links and names are for shows in the figures."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.integration.wired import WordEmbedder, database, wired
+from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
-from clara.settings import child_environment, resources
+from clara.settings import resources
 from clara_lab.ablation import Variant, load, main, measure, read_variants
 from clara_lab.ablation_report import AblationRow, markdown, plot
 from clara_lab.benchmark import Benchmark, BenchmarkError, read_benchmark
@@ -162,12 +160,12 @@ def test_unknown_names(tmp_path: Path, options: list[str], said: str) -> None:
 def test_missing_data_is_said_before_anything_runs(tmp_path: Path) -> None:
     """The folder, each file that it lacks and the remedy are named, with exit code 2; no database was started for it."""
     home, out = tmp_path / "home", tmp_path / "out"
-    command = [sys.executable, "-m", "clara_lab.ablation", "--data", str(tmp_path / "data"), "--out", str(out)]
-    environment = child_environment(CLARA_HOME=str(home))
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert ran.returncode == 2
-    assert f"{tmp_path / 'data'} lacks cosqa/corpus.jsonl, cosqa/queries.dev.jsonl, hotpotqa/" in ran.stderr
-    assert "make ablation DATA=FOLDER" in ran.stderr
-    assert ran.stderr.count("xquad/corpus.es.jsonl") == 1
+    line = CommandLine("", "clara_lab.ablation:main", CLARA_HOME=str(home))
+    ran = line("--data", tmp_path / "data", "--out", out)
+    line.close()
+    assert ran.code == 2
+    assert f"{tmp_path / 'data'} lacks cosqa/corpus.jsonl, cosqa/queries.dev.jsonl, hotpotqa/" in ran.err
+    assert "make ablation DATA=FOLDER" in ran.err
+    assert ran.err.count("xquad/corpus.es.jsonl") == 1
     assert not home.exists()
     assert not out.exists()

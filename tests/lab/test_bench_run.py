@@ -1,10 +1,6 @@
 """A whole run of the bench on a real PostgreSQL: with the parts of this machine, with served ones, and with what goes wrong."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -15,7 +11,6 @@ from tests.journeys.talking import until
 
 from clara.container import Container
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
-from clara.settings import child_environment
 from clara_lab.bench.events import read_events
 from clara_lab.bench.plan import RunPlan, planned
 from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, read_run
@@ -255,8 +250,7 @@ def test_a_run_that_was_killed_is_taken_up(
     jsonl(data / "queries.jsonl", rows)
     out = tmp_path / "out"
     values = served(models, LLM_MODEL_NAME="chat", BENCH_DATA=str(data), NIM_MAX_CONCURRENT_REQUESTS=2, JUDGE_ENABLED=False)
-    environment = child_environment(RAG_DB_URL=empty_url, **{name: str(value) for name, value in values.items()})
-    command = [sys.executable, "-m", "clara_lab", "bench", "run", "--out", str(out)]
+    line = CommandLine(empty_url, "clara_lab.cli", **{name: str(value) for name, value in values.items()})
     writing = count(1)
 
     def write(instruction: str, page: str) -> str:
@@ -265,10 +259,9 @@ def test_a_run_that_was_killed_is_taken_up(
         return quote(instruction, page)
 
     models.write = write
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        until(lambda: len(_results(out)) >= 16)
-        assert process.poll() is None
-        os.kill(process.pid, signal.SIGKILL)
+    line.begin("bench", "run", "--out", out)
+    until(lambda: len(_results(out)) >= 16)
+    line.kill()
     models.standing, models.write = None, quote
     log = _log(out)
     assert log is not None

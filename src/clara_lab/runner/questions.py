@@ -12,7 +12,7 @@ from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.rerankers import RerankerUnavailableError, TextScorer
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError
-from clara_lab.bench.answers import answer_measures, semantic_similarities
+from clara_lab.bench.answers import SEMANTIC_SIMILARITY, answer_measures, semantic_similarities
 from clara_lab.bench.dataset import BenchDocument, BenchQuestion
 from clara_lab.bench.judge import AnswerJudge
 from clara_lab.bench.plan import RunPlan
@@ -127,7 +127,6 @@ def answers(ask: Asker, questions: Sequence[BenchQuestion], progress: Progress) 
 
 # Questions answered between two writes of the log, at least: as many answers and right answers are embedded together.
 BATCH: Final = 16
-SIMILARITY: Final = "semantic_similarity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +148,7 @@ class Answering:
                 some = list(pool.map(self._answer, records[start : start + size]))
                 similar = semantic_similarities([(record.question, record.answer) for record in some], self.embedder)
                 for record, measured in zip(some, similar, strict=True):
-                    yield replace(record, measures={**record.measures, SIMILARITY: measured})
+                    yield replace(record, measures={**record.measures, SEMANTIC_SIMILARITY: measured})
                 done(min(start + size, len(records)))
 
     def _answer(self, record: QuestionRecord) -> QuestionRecord:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
-from time import monotonic, perf_counter, sleep
+from time import monotonic, sleep
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -27,6 +27,7 @@ from clara.retrieval.hybrid import HybridIndex
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.ports import Embedder
 from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY, child_environment, load_settings
+from clara_lab.speed.engine import interleaved, milliseconds, over_floor
 from clara_lab.speed.engine import measure as measure_engine
 
 QUESTIONS = (
@@ -54,29 +55,27 @@ def _retrieval(embedder: Embedder, index: HybridIndex, retrieve: Retrieve) -> No
     vectors = {question: embedder.embed([question], "query")[0] for question in QUESTIONS}
     for question in QUESTIONS:
         retrieve(Query(question, CORPUS))
-    embedding, statement, whole = [], [], []
-    for _ in range(ROUNDS):
-        for question in QUESTIONS:  # interleaved, so that the machine's weather falls on all three alike
-            embedding.append(_milliseconds(lambda question=question: embedder.embed([question], "query")))  # type: ignore[misc]
-            query = Query(question, CORPUS)
-            statement.append(_milliseconds(lambda query=query: index.search(query, vectors[query.text])))  # type: ignore[misc]
-            whole.append(_milliseconds(lambda query=query: retrieve(query)))  # type: ignore[misc]
-    floor = [a + b for a, b in zip(embedding, statement, strict=True)]
-    _say("embedding, p50", f"{statistics.median(embedding):.1f} ms")
-    _say("hybrid statement, p50", f"{statistics.median(statement):.1f} ms")
-    _say("retrieve(), p50", f"{statistics.median(whole):.1f} ms")
-    ratio = statistics.median(whole) / statistics.median(floor)
+    acts: dict[str, Callable[[Query], object]] = {
+        "embedding": lambda query: embedder.embed([query.text], "query"),
+        "statement": lambda query: index.search(query, vectors[query.text]),
+        "whole": retrieve,
+    }
+    spent = interleaved(acts, [Query(question, CORPUS) for question in QUESTIONS], ROUNDS)
+    _say("embedding, p50", f"{statistics.median(spent['embedding']):.1f} ms")
+    _say("hybrid statement, p50", f"{statistics.median(spent['statement']):.1f} ms")
+    _say("retrieve(), p50", f"{statistics.median(spent['whole']):.1f} ms")
+    ratio = over_floor(spent["whole"], spent["embedding"], spent["statement"])
     _say("retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.25 x")
 
 
 def _ingestion(ingest: Callable[[], object]) -> None:
-    spent = [_milliseconds(ingest) for _ in range(5)]
+    spent = [milliseconds(ingest) for _ in range(5)]
     _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
 
 
 def _processes(environment: Mapping[str, str], database: Engine) -> None:
     with _serving(environment) as (web, worker):
-        acknowledged = [_milliseconds(_poster(number)) for number in range(POSTS)]
+        acknowledged = [milliseconds(_poster(number)) for number in range(POSTS)]
         until_answered = monotonic() + 60
         while _left(database) and monotonic() < until_answered:
             sleep(0.2)
@@ -91,7 +90,7 @@ def _processes(environment: Mapping[str, str], database: Engine) -> None:
 def _cold_start(environment: Mapping[str, str]) -> None:
     command = [sys.executable, "-m", "clara", "ask", QUESTIONS[0]]
     spent = [
-        _milliseconds(lambda: subprocess.run(command, env=dict(environment), check=True, capture_output=True))  # noqa: S603
+        milliseconds(lambda: subprocess.run(command, env=dict(environment), check=True, capture_output=True))  # noqa: S603
         for _ in range(5)
     ]
     _say("`clara ask`, cold start, p50", f"{statistics.median(spent) / 1000:.2f} s", "<= 3 s")
@@ -181,12 +180,6 @@ def _shared_out_megabytes(pid: int) -> float:
     """Give the process's memory with shared pages counted once among those who share them."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
-
-
-def _milliseconds(act: Callable[[], object]) -> float:
-    started = perf_counter()
-    act()
-    return (perf_counter() - started) * 1000
 
 
 def _say(what: str, measured: str, goal: str = "") -> None:

@@ -5,7 +5,7 @@ Their words are drawn from Clara's own passages with the frequencies they have t
 
 import random
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +23,7 @@ from clara.container.corpora import Corpora
 from clara.ingestion.corpora import drop
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import CORPUS
+from clara.retrieval.hybrid import HybridIndex
 from clara.retrieval.passage import Passage, Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.retrieval.search import Recall
@@ -62,26 +63,18 @@ def _searches(corpora: Corpora, name: str, questions: Sequence[str], say: Say) -
         "hybrid": corpora.index(Profile()),
     }
     retrieve = corpora.corpus_retriever(name)
-    embedding: list[float] = []
-    whole: list[float] = []
-    spent: dict[str, list[float]] = {leg: [] for leg in legs}
-    for turn in range(ROUNDS + WARMING):
-        for question in questions:  # interleaved, so that the machine's weather falls on all alike
-            query, vector = Query(question, name, limit=5), vectors[question]
-            timed = {leg: _milliseconds(partial(index.search, query, vector)) for leg, index in legs.items()}
-            embedded = _milliseconds(partial(embedder.embed, [question], "query"))
-            retrieved = _milliseconds(partial(retrieve, query))
-            if turn >= WARMING:
-                embedding.append(embedded)
-                whole.append(retrieved)
-                for leg, milliseconds in timed.items():
-                    spent[leg].append(milliseconds)
+    acts: dict[str, Callable[[Query], object]] = {
+        **{leg: partial(_asked, index, vectors) for leg, index in legs.items()},
+        "embedding": lambda query: embedder.embed([query.text], "query"),
+        "retrieve": retrieve,
+    }
+    spent = interleaved(acts, [Query(question, name, limit=5) for question in questions], ROUNDS, WARMING)
     size = name.removeprefix("bench-")
     goals = {"BM25": "<= 5 ms", "hybrid": "<= 12 ms"} if size == str(SIZES[-1]) else {}
-    for leg, measured in spent.items():
-        say(f"{size}: {leg} statement, p50", f"{statistics.median(measured):.1f} ms", goals.get(leg, ""))
-    floor = [a + b for a, b in zip(embedding, spent["hybrid"], strict=True)]
-    ratio = statistics.median(whole) / statistics.median(floor)
+    for leg in legs:
+        say(f"{size}: {leg} statement, p50", f"{statistics.median(spent[leg]):.1f} ms", goals.get(leg, ""))
+    whole = spent["retrieve"]
+    ratio = over_floor(whole, spent["embedding"], spent["hybrid"])
     say(f"{size}: retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.15 x")
     say(f"{size}: retrieve(), p95 / p50", f"{_at(whole, 0.95) / statistics.median(whole):.2f} x", "<= 2 x")
 
@@ -92,12 +85,12 @@ def _ingestion(corpora: Corpora, known: Sequence[Passage], say: Say) -> None:
     # A word of its own for each, so that no memory of an earlier run helps.
     facts = [f"{passage.indexed_text} {uuid4().hex[:8]}" for passage in passages_of_clara]
     embedder, store = corpora.embedder, corpora.passages()
-    alone = _milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
+    alone = milliseconds(lambda: embedder.embed(facts[:INGESTED], "passage"))
     passages = [
         Passage(str(place), "bench-ingest", "c", str(place), "", (), fact, "es") for place, fact in enumerate(facts[INGESTED:])
     ]
     texts = sum(map(len, facts[:INGESTED])) / sum(map(len, facts[INGESTED:]))
-    both = _milliseconds(lambda: ingest("bench-ingest", passages, store, corpora.memorising_embedder()))
+    both = milliseconds(lambda: ingest("bench-ingest", passages, store, corpora.memorising_embedder()))
     drop(corpora, "bench-ingest")
     say("ingestion's throughput / the embedder's", f"{alone / both / texts:.2f} x", ">= .9 x")
 
@@ -111,7 +104,7 @@ def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> Non
         exact = [retrieve(Query(question, CORPUS, "es")).timings_ms["cache"] for question in questions for _ in range(ROUNDS)]
         near = [retrieve(Query(f"hola, {question}", CORPUS, "es")) for question in questions for _ in range(ROUNDS)]
         semantic = [found.timings_ms["cache"] for found in near if found.trace.get("cache") == "semantic"]
-        embedding = [_milliseconds(partial(embedder.embed, [question], "query")) for question in questions]
+        embedding = [milliseconds(partial(embedder.embed, [question], "query")) for question in questions]
     finally:
         caching.close()
     say("exact cache hit (memory), p50", f"{statistics.median(exact):.2f} ms", "<= 0.2 ms")
@@ -204,7 +197,32 @@ def _at(values: Sequence[float], share: float) -> float:
     return sorted(values)[int(share * len(values))]
 
 
-def _milliseconds(act: Callable[[], object]) -> float:
+def _asked(index: HybridIndex, vectors: Mapping[str, list[float]], query: Query) -> object:
+    return index.search(query, vectors[query.text])
+
+
+def interleaved(
+    acts: Mapping[str, Callable[[Query], object]], queries: Sequence[Query], rounds: int, warming: int = 0
+) -> dict[str, list[float]]:
+    """Give the milliseconds of each act on each query, in turn, so that the machine's weather falls on all alike."""
+    spent: dict[str, list[float]] = {name: [] for name in acts}
+    for turn in range(rounds + warming):
+        for query in queries:
+            for name, act in acts.items():
+                taken = milliseconds(partial(act, query))
+                if turn >= warming:
+                    spent[name].append(taken)
+    return spent
+
+
+def over_floor(whole: Sequence[float], embedding: Sequence[float], statement: Sequence[float]) -> float:
+    """Give how many times as long the whole takes as its two parts, by their medians."""
+    floor = [one + other for one, other in zip(embedding, statement, strict=True)]
+    return statistics.median(whole) / statistics.median(floor)
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    """Time one act."""
     started = perf_counter()
     act()
     return (perf_counter() - started) * 1000

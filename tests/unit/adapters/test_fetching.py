@@ -19,13 +19,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scripted_web import ScriptedWeb, WebPage
 
 from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
 from clara.adapters.http.deadline import asked_patience
 from clara.adapters.http.fetcher import FetchBounds, HostPace, PoliteFetcher, back_off
 from clara.editorial.sources import Fetched, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara_lab.stand_ins.server import Delivery
-from clara_lab.stand_ins.web_server import ScriptedWeb, WebPage
 
 HERE = ("127.0.0.1",)
 HTML = ("text/html",)
