@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from tests.languages import LANGUAGES
+from tests.languages import TAUGHT
 
 from clara.settings import resources
 
@@ -21,11 +21,11 @@ def distinct_questions(seed: int) -> tuple[str, ...]:
     random, by_language = Random(f"{seed} questions"), defaultdict[str, list[str]](list)
     for language, question in _once(_all(resources())):
         by_language[language].append(question)
-    for language in LANGUAGES:
+    for language in TAUGHT:
         random.shuffle(by_language[language])
     drawn: list[str] = []
     while any(by_language.values()):
-        drawn += [by_language[language].pop() for language in LANGUAGES if by_language[language]]
+        drawn += [by_language[language].pop() for language in TAUGHT if by_language[language]]
     return tuple(drawn)
 
 

@@ -40,7 +40,9 @@ def read_texts(folder: Path) -> Texts:
     """Read the texts of every pack below `folder`. Raises DataError naming every fault of every file."""
     lines, languages = read_hotlines(folder), read_languages(folder)
     documents, faults = read_packs(folder, "texts")
+    served = ", ".join(language.name for language in languages.values())
     for language, document in documents.items():
+        document["texts"] = {name: text.replace("{served}", served) for name, text in document["texts"].items()}
         documents[language], lacking = lines.fill(document, pack_file(language, "texts"))
         faults += lacking
     faults += _placeholder_faults(documents)

@@ -9,7 +9,8 @@ from clara.data_files import DataError, Fault, day, read_document, read_schema
 from clara.knowledge.places import Places, read_places
 from clara.knowledge.procedure import Procedure, ProcedureKind, Section, fact_from
 from clara.knowledge.questions import TypicalQuestion, read_questions
-from clara.knowledge.rules import procedure_faults, shared_ids, shared_phrases, unknown_territories
+from clara.knowledge.rules import procedure_faults, shared_ids, shared_phrases, unknown_territories, unnamed
+from clara.language.packs import read_languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ def read_catalogue(folder: Path, *, with_questions: bool = False) -> Catalogue:
         places = read_places(folder)
     except DataError as error:
         raise DataError([*faults, *error.faults]) from error
+    faults.extend(unnamed(documents, read_languages(folder)))
     faults.extend(unknown_territories(documents, frozenset(places.by_code)))
     facts = {
         document["id"]: {fact["id"]: section["id"] for section in document["sections"] for fact in section["facts"]}
@@ -81,11 +83,13 @@ def _procedure(document: dict[str, Any]) -> Procedure:
 
 
 def examples_of(catalogue: Catalogue) -> list[TypicalQuestion]:
-    """Give the typical questions, and the names of each procedure as the shortest of questions."""
+    """Give the typical questions, and the names of each procedure as the shortest of questions, in the same languages."""
+    asked = {question.language for question in catalogue.questions}
     named = [
         TypicalQuestion(f"{procedure.id}/name/{language}/{number}", phrase, language, procedure.id, "")
         for procedure in catalogue.procedures.values()
         for language in procedure.name
+        if language in asked
         for number, phrase in enumerate((procedure.name[language], *procedure.vocabulary.get(language, ())))
     ]
     return [*catalogue.questions, *named]

@@ -1,6 +1,6 @@
 """What must hold in data/ beyond its schemas: ids, days, figures, conditions and references."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -31,6 +31,14 @@ def procedure_faults(file: str, document: Document) -> Iterator[Fault]:
             if not fact["id"].startswith((f"{document['id']}-{section['id']}-", f"{stem}-{section['id']}-")):
                 yield Fault(file, f"{where}.id", f"'{fact['id']}' must start with '{document['id']}-{section['id']}-'")
             yield from fact_faults(file, where, fact, facts)
+
+
+def unnamed(documents: Mapping[str, Document], languages: Collection[str]) -> Iterator[Fault]:
+    """Find procedures that have no name in a served language."""
+    for file, document in documents.items():
+        for language in languages:
+            if language not in document["name"]:
+                yield Fault(file, "$.name", f'"{language}" is a required property; add it')
 
 
 def fact_faults(file: str, where: str, fact: Document, facts: Mapping[str, Document]) -> Iterator[Fault]:

@@ -64,10 +64,16 @@ def _example(row: Mapping[str, Any], author: str) -> LabelledExample:
 
 
 def ordinary(folder: Path, left_out: Callable[[TypicalQuestion], bool] = lambda _question: False) -> list[LabelledExample]:
-    """Give commands and a share of the typical questions of the data folder as examples of none, by authors of their own."""
+    """Give a share of the typical questions of the data folder as examples of none, by authors of their own.
+
+    So are the commands of the same languages.
+    """
     held = [one for one in read_catalogue(folder, with_questions=True).questions if not left_out(one)]
     said = {one.text: (one.language, one.id) for one in held[::EVERY]}
+    asked = {language for language, _ in said.values()}
     for language, spoken in read_texts(folder).by_language.items():
+        if language not in asked:
+            continue
         said.update({text: (language, name) for name, texts in spoken.commands.items() for text in texts})
     shown = enumerate(said.items())
     return [

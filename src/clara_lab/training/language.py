@@ -18,7 +18,7 @@ from typing import Any, Final
 import click
 import numpy as np
 
-from clara.data_files import DataError, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
@@ -62,7 +62,7 @@ _PLACEHOLDER: Final = re.compile(r"\{[^}]*\}")
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Languages that are not served: what is said in them, and the served one that each is answered in."""
+    """Languages without other examples: what is said in them; and the served one that those are answered in which are not."""
 
     texts: Mapping[str, Sequence[str]]
     answered_in: Mapping[str, str]
@@ -71,9 +71,15 @@ class Others:
 def read_others(folder: Path) -> Others:
     """Read detection/others.json of the data folder. Raises DataError."""
     languages = _document(folder, "others")["languages"]
-    return Others(
-        {name: one["texts"] for name, one in languages.items()}, {name: one["answered_in"] for name, one in languages.items()}
-    )
+    answered = {name: one["answered_in"] for name, one in languages.items() if "answered_in" in one}
+    served = read_languages(folder)
+    if faults := [
+        Fault("detection/others.json", f"$.languages.{name}", "must be served or answered in a language that is, not both")
+        for name in languages
+        if (name in served) is (answered.get(name) in served)
+    ]:
+        raise DataError(faults)
+    return Others({name: one["texts"] for name, one in languages.items()}, answered)
 
 
 def corpus_of(folder: Path, others: Others) -> dict[str, list[str]]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.languages import LANGUAGES
+from tests.languages import LANGUAGES, TAUGHT
 
 from clara.answering.journey import MAX_REPLY, Tools
 from clara.answering.message import ReplyStatus
 from clara.answering.texts import Texts, read_texts
 from clara.data_files import DataError
+from clara.language.packs import read_languages
+from clara.settings import resources
 
 # Whole replies; the others are parts of one, or have their own tests.
 WHOLE = (
@@ -56,10 +58,17 @@ def faults_of(folder: Path) -> list[str]:
     return str(caught.value).splitlines()
 
 
-def test_ten_languages(texts: Texts) -> None:
-    """The ten languages are there, and nothing else."""
+def test_every_language(texts: Texts) -> None:
+    """Every served language is there, in its order, and none of the taught ones got lost."""
     assert tuple(texts.by_language) == LANGUAGES
-    assert len(LANGUAGES) == 10
+    assert set(TAUGHT) < set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_help_names_every_language(texts: Texts, language: str) -> None:
+    """Who asks how Clara is used is told all languages, each by its own name."""
+    names = [known.name for known in read_languages(resources() / "data").values()]
+    assert [name for name in names if name not in texts.by_language[language].texts["help"]] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

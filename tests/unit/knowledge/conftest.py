@@ -11,7 +11,8 @@ from clara.knowledge.places import Places, read_places
 @pytest.fixture
 def folder(tmp_path: Path, data: Path) -> Path:
     """A copy of the data with two procedures, without typical questions."""
-    shutil.copytree(data / "schema", tmp_path / "schema")
+    for part in ("languages", "schema"):
+        shutil.copytree(data / part, tmp_path / part)
     shutil.copy(data / "places.json", tmp_path)
     (tmp_path / "questions").mkdir()
     (tmp_path / "tramites").mkdir()

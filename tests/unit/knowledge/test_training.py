@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from tests.languages import TAUGHT
 from unit_builders import procedure_of
 
 from clara.knowledge.catalogue import Catalogue, examples_of
@@ -15,9 +16,13 @@ NIE = procedure_of("nie", name={"es": "el NIE", "en": "the NIE"}, vocabulary={"e
 
 
 def test_examples() -> None:
-    """The model learns from every question and, as the shortest of questions, from every name of every procedure."""
-    assert examples_of(Catalogue({"nie": NIE}, (QUESTION,), Places([]))) == [
+    """The model learns from every question and, as the shortest of questions, from every name in a language of questions."""
+    english = replace(QUESTION, id="nie/plazos/en/01", text="how long?", language="en")
+    names = examples_of(Catalogue({"nie": NIE}, (QUESTION,), Places([])))[1:]
+    assert {name.language for name in names} == {"es"}
+    assert examples_of(Catalogue({"nie": NIE}, (QUESTION, english), Places([]))) == [
         QUESTION,
+        english,
         TypicalQuestion("nie/name/es/0", "el NIE", "es", "nie", ""),
         TypicalQuestion("nie/name/es/1", "número", "es", "nie", ""),
         TypicalQuestion("nie/name/en/0", "the NIE", "en", "nie", ""),
@@ -25,11 +30,11 @@ def test_examples() -> None:
 
 
 def test_real_examples(real: Any) -> None:
-    """The real examples have ids of their own and cover every procedure, and what lies outside, in every language."""
+    """The real examples have ids of their own and cover every procedure, and what lies outside, in each taught language."""
     examples = examples_of(real.catalogue)
     assert len({example.id for example in examples}) == len(examples)
     assert {(example.procedure, example.language) for example in examples} == {
-        (procedure, language) for procedure in (*real.catalogue.procedures, "outside") for language in real.names["nie"]
+        (procedure, language) for procedure in (*real.catalogue.procedures, "outside") for language in TAUGHT
     }
 
 

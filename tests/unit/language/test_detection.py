@@ -142,7 +142,6 @@ def test_arabic_in_latin_letters(detector: LanguageDetector, text: str) -> None:
     ("text", "expected"),
     [
         pytest.param("vorrei sapere quanto tempo ci vuole", "es", id="italian"),
-        pytest.param("a miña veciña díxome que agardase na xunta", "es", id="galician"),
         pytest.param("wie lange muss ich darauf warten?", "en", id="german"),
         pytest.param("dama bëgga xam ñaata fan lay jël", "fr", id="wolof"),
         pytest.param("искам да знам колко време отнема", "ru", id="bulgarian"),
