@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 from tests.integration.wired import CommandLine, bundled, database, wired
-from tests.languages import LANGUAGES
+from tests.languages import LANGUAGES, TAUGHT
 
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
@@ -51,7 +51,7 @@ def endings(catalogue: Catalogue) -> list[Ending]:
         procedure, section = fact.id.rsplit("-", 2)[:2]
         own = [one for one in catalogue.questions if one.fact == fact.id]
         own = own or [one for one in catalogue.questions if (one.procedure, one.section) == (procedure, section)]
-        wanted = LANGUAGES[number % len(LANGUAGES)]
+        wanted = TAUGHT[number % len(TAUGHT)]
         made.append(Ending(fact, next((one for one in own if one.language == wanted), own[0])))
     return made
 
