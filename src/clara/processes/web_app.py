@@ -20,7 +20,6 @@ from clara.adapters.postgres.delivery.inbox import PostgresInbox
 from clara.adapters.postgres.delivery.overview import PostgresOverview, ask
 from clara.adapters.postgres.delivery.people import PostgresSatisfaction
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
-from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
 from clara.adapters.postgres.editorial.findings import PostgresReview
@@ -35,6 +34,7 @@ from clara.container import Container
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
 from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
+from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
 from clara.editorial.decisions import read_decisions
 from clara.editorial.journey import Editorial
@@ -63,7 +63,7 @@ def build_admin(services: Container) -> AdminDesk:
     review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
 
     def ran(limit: int, before: int | None, job: str | None) -> Sequence[Run]:
-        with outages():
+        with translated(StoreUnavailableError):
             return runs.runs(limit, before, job)
 
     return AdminDesk(
@@ -130,7 +130,7 @@ def freshness(services: Container) -> Freshness:
 
 def schedule(services: Container) -> Sequence[Mapping[str, Any]]:
     """Give what runs by itself: when, and whether it is late. Raises CorpusUnavailableError."""
-    with outages():
+    with translated(StoreUnavailableError):
         rows = probe_schedule(services).rows
     return [
         {"job": job.job, "cron": job.cron, "command": " ".join(("clara", *job.arguments)), **rows[job.job]}

@@ -2,7 +2,7 @@
 
 import re
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -157,13 +157,15 @@ def named(error: BaseException) -> str:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Turn the outages that SQLAlchemy or the driver tell of into DatabaseUnavailableError; let mistakes through."""
+def translated(away: Callable[[str], Exception] = DatabaseUnavailableError) -> Iterator[None]:
+    """Turn the outages that SQLAlchemy or the driver tell of into the error of a port; let mistakes through."""
     try:
         yield
+    except DatabaseUnavailableError as error:  # of what was called inside
+        raise away(str(error)) from error
     except (DBAPIError, PoolTimeoutError, psycopg.Error) as error:
         if is_outage(error):
-            raise DatabaseUnavailableError(described(error)) from error
+            raise away(described(error)) from error
         raise
 
 

@@ -1,13 +1,12 @@
 """The memory of computed vectors: implements retrieval's RememberedEmbeddings, and says what it is good for."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from pgvector import Vector as PgVector
 from sqlalchemy import Engine, func, select
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import as_literal
 from clara.adapters.postgres.schema import embedding_memory_totals as totals
 from clara.adapters.postgres.schema import remembered_embeddings as remembered
@@ -41,7 +40,7 @@ class PostgresEmbeddingMemory:
     def get_many(self, model: str, keys: Sequence[str]) -> Mapping[str, Vector32]:
         """Give the vectors that are there and not too old. Raises EmbeddingMemoryUnavailableError."""
         asked = {"model": model, "keys": list(keys), "lifetime": self._lifetime}
-        with self._outages(), self._engine.begin() as connection:
+        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
             rows = connection.execute(statement("recall_embeddings"), asked).all()
         return {row.key: PgVector.from_binary(row.vector).to_numpy() for row in rows}
 
@@ -53,7 +52,7 @@ class PostgresEmbeddingMemory:
             "vectors": [as_literal(made.vector.tolist()) for made in computed.values()],
             "milliseconds": [made.milliseconds for made in computed.values()],
         }
-        with self._outages(), self._engine.begin() as connection:
+        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
             connection.execute(statement("store_embeddings"), values)
         if self._due(len(computed)):
             self._drop()
@@ -68,7 +67,7 @@ class PostgresEmbeddingMemory:
             .order_by(remembered.c.uses.desc(), remembered.c.key)
             .limit(MOST_USED)
         )
-        with self._outages(), self._engine.connect() as connection:
+        with translated(EmbeddingMemoryUnavailableError), self._engine.connect() as connection:
             entries, oldest, disk = connection.execute(select(func.count(), func.min(remembered.c.created_at), size)).one()
             hits, misses, saved = connection.execute(select(*summed)).one()
             used = tuple(Used(row.key[:SHOWN_DIGITS], row.model, row.uses) for row in connection.execute(most))
@@ -83,14 +82,6 @@ class PostgresEmbeddingMemory:
 
     def _drop(self) -> None:
         bounds = {"most": self._max_entries, "kept": int(self._max_entries * KEPT)}
-        with self._outages(), self._engine.begin() as connection:
+        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
             connection.execute(statement("expire_embeddings"), {"lifetime": self._lifetime})
             connection.execute(statement("evict_embeddings"), bounds)
-
-    @contextmanager
-    def _outages(self) -> Iterator[None]:
-        try:
-            with translated():
-                yield
-        except DatabaseUnavailableError as error:
-            raise EmbeddingMemoryUnavailableError(str(error)) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, TextClause, text
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.sql import source
 from clara.retrieval.names import spoken
 from clara.retrieval.passage import Hit, Query, stored_passage
@@ -130,21 +130,15 @@ class PostgresIndex:
         """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError, ForeignVectorError."""
         if query.model not in {"", self._model}:
             raise ForeignVectorError(f"a vector of {query.model} is not compared with those of {self._model}")
-        try:
-            with translated(), self._engine.connect() as connection:
-                rows = connection.execute(self.statement(query), self._values(query, vector)).all()
-        except DatabaseUnavailableError as error:
-            raise IndexUnavailableError(str(error)) from error
+        with translated(IndexUnavailableError), self._engine.connect() as connection:
+            rows = connection.execute(self.statement(query), self._values(query, vector)).all()
         return [_hit(row) for row in rows]
 
     def plan(self, query: Query, vector: Vector) -> list[str]:
         """Run the statement and give PostgreSQL's plan of it, line by line. Raises IndexUnavailableError."""
         explained = f"explain (analyze, buffers, costs off) {self.statement(query).text}"
-        try:
-            with translated(), self._engine.connect() as connection:
-                return [str(row[0]) for row in connection.execute(text(explained), self._values(query, vector))]
-        except DatabaseUnavailableError as error:
-            raise IndexUnavailableError(str(error)) from error
+        with translated(IndexUnavailableError), self._engine.connect() as connection:
+            return [str(row[0]) for row in connection.execute(text(explained), self._values(query, vector))]
 
     def _values(self, query: Query, vector: Vector) -> dict[str, Any]:
         profile = self._profile

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, in
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import space_id, storable
 from clara.adapters.postgres.corpus.spaces import ensure_space, index_space, lock_corpus
 from clara.adapters.postgres.editorial.evidence import record_evidence
@@ -45,10 +45,10 @@ def alone_with(engine: Engine, corpus: str, document: str, patience_seconds: flo
 
     Raises BusyDocumentError, CorpusUnavailableError.
     """
-    with _outages():
+    with translated(CorpusUnavailableError):
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
     try:
-        with _outages():
+        with translated(CorpusUnavailableError):
             connection.detach()  # the lock is the session's: no other user of the pool may ever get this connection
             connection.execute(PREPARE, {"patience": f"{patience_seconds * 1000:.0f}ms"})
             try:
@@ -60,15 +60,6 @@ def alone_with(engine: Engine, corpus: str, document: str, patience_seconds: flo
         yield
     finally:
         connection.close()
-
-
-@contextmanager
-def _outages() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise CorpusUnavailableError(str(error)) from error
 
 
 class UnknownCorpusError(NotFound):
@@ -96,7 +87,7 @@ class PostgresPassages:
     def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
         """Give what is there now, of the corpus or of one document. Raises CorpusUnavailableError."""
         meant = _meant(corpus, document)
-        with self._outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(select(passages.c.id, passages.c.digest).where(meant)).all()
             vectors = connection.execute(
                 select(passages.c.id, embeddings.c.digest)
@@ -117,12 +108,12 @@ class PostgresPassages:
                 embeddings.c.space_id == space_id(corpus, self._model),
             )
         )
-        with self._outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return {row.id: row.vector for row in connection.execute(wanted)}
 
     def apply(self, corpus: str, change: CorpusChange) -> None:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises CorpusUnavailableError."""
-        with self._outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             lock_corpus(connection, corpus)
             made = upsert(corpora).values(name=corpus, profile=self.profile.name)
@@ -197,7 +188,7 @@ class PostgresPassages:
 
     def corpora(self) -> list[StoredCorpus]:
         """List what is there, by name. Raises CorpusUnavailableError."""
-        with self._outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(statement("corpora")).all()
         return [
             StoredCorpus(row.name, row.profile, row.passages, row.documents, tuple(row.collections), row.links) for row in rows
@@ -205,7 +196,7 @@ class PostgresPassages:
 
     def profile_of(self, corpus: str) -> str:
         """Give the name of the corpus's profile. Raises UnknownCorpusError, CorpusUnavailableError."""
-        with self._outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             name = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
         if name is None:
             raise UnknownCorpusError(f"there is no corpus {corpus!r}; `clara corpus list` names those there are")
@@ -219,12 +210,12 @@ class PostgresPassages:
             .order_by(func.md5(embeddings.c.digest), embeddings.c.passage_pk)
             .limit(size)
         )
-        with self._outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return list(connection.execute(wanted).scalars())
 
     def drop(self, corpus: str) -> bool:
         """Remove a corpus with everything made for it; False when there is none. Raises CorpusUnavailableError."""
-        with self._outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             spaces = connection.execute(select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus)).scalars().all()
             gone = connection.execute(delete(corpora).where(corpora.c.name == corpus).returning(corpora.c.name)).first()
@@ -232,14 +223,6 @@ class PostgresPassages:
                 connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
             record_evidence(connection, corpus)
         return gone is not None
-
-    @contextmanager
-    def _outages(self) -> Iterator[None]:
-        try:
-            with translated():
-                yield
-        except DatabaseUnavailableError as error:
-            raise CorpusUnavailableError(str(error)) from error
 
 
 def _meant(corpus: str, document: str | None) -> ColumnElement[bool]:

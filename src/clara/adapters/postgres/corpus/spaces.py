@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, select, text
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.schema import vector_spaces
 from clara.adapters.postgres.sql import statement
@@ -38,7 +38,7 @@ class PostgresSpaces:
 
     def spaces(self) -> list[Space]:
         """List every corpus with its spaces, by name and model."""
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(statement("spaces")).all()
         return [
             Space(row.corpus, row.passages, row.model, row.dimensions or 0, row.vectors, served=_serves(row.served, row.model))
@@ -47,7 +47,7 @@ class PostgresSpaces:
 
     def prepare(self, corpus: str, model: str, dimensions: int) -> None:
         """Make the space of a corpus and a model with its index, unless it is there. Raises NameTakenError."""
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             if ensure_space(connection, corpus, model, dimensions):
                 index_space(connection, corpus, model, dimensions)
@@ -55,7 +55,7 @@ class PostgresSpaces:
     def unembedded(self, corpus: str, model: str, after: int, limit: int) -> list[Unembedded]:
         """Give the next passages, beyond the key `after`, that have no vector in the space."""
         asked = {"corpus": corpus, "space_id": space_id(corpus, model), "after": after, "limit": limit}
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return [Unembedded(row.pk, row.text) for row in connection.execute(statement("unembedded"), asked)]
 
     def add(self, corpus: str, model: str, vectors: Mapping[int, Vector]) -> int:
@@ -69,7 +69,7 @@ class PostgresSpaces:
             "keys": list(vectors),
             "vectors": [as_literal(vector) for vector in vectors.values()],
         }
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             return connection.execute(statement("add_vectors"), values).rowcount
 
     def lacking(self, corpus: str, model: str, blank: Collection[int] = ()) -> int:
@@ -77,7 +77,7 @@ class PostgresSpaces:
 
         `blank` are the keys of passages that were found to have nothing to embed.
         """
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return _lacking(connection, corpus, model, blank)
 
     def serve(self, corpus: str, model: str, blank: Collection[int] = ()) -> int:
@@ -85,7 +85,7 @@ class PostgresSpaces:
 
         No ingestion can come between looking and changing over. Repeating it changes nothing. The space must be there.
         """
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(text("set local statement_timeout = 0"))
             lock_corpus(connection, corpus)
             lacking = _lacking(connection, corpus, model, blank)
@@ -97,7 +97,7 @@ class PostgresSpaces:
     def building(self, corpus: str) -> Iterator[bool]:
         """Be the only one who builds vectors for the corpus; False when somebody else is. Ends with the process, too."""
         key = {"building": BUILDING, "corpus": corpus}
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             alone = bool(connection.scalar(text("select pg_try_advisory_lock(:building, hashtext(:corpus))"), key))
             try:
@@ -155,12 +155,3 @@ def _release(connection: Connection, key: Mapping[str, object]) -> None:
         connection.execute(text("select pg_advisory_unlock(:building, hashtext(:corpus))"), key)
     except DBAPIError:
         connection.invalidate()  # the server that held the lock is gone, and the lock with it
-
-
-@contextmanager
-def _outages() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise CorpusUnavailableError(str(error)) from error

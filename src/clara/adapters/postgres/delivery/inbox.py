@@ -12,9 +12,8 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from clara.adapters.postgres.connections import blames_values, described, is_outage, named
+from clara.adapters.postgres.connections import blames_values, described, is_outage, named, translated
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.delivery.turn_store import outages
 from clara.adapters.postgres.delivery.usage import EMERGENCY_LOCK, PRIORITIES, TurnTask, take_in
 from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.statements import AtOnce
@@ -86,7 +85,7 @@ class PostgresInbox:
     def hasten(self, sid: str) -> bool:
         """Move a stored message to the lane of emergencies; False when none of that id waits. Raises StoreUnavailableError."""
         moved = {"sid": storable(sid), "priority": PRIORITIES[Lane.EMERGENCY], "lock": EMERGENCY_LOCK}
-        with outages():
+        with translated(StoreUnavailableError):
             return bool(self._at_once.changed("hasten", moved))
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
@@ -116,7 +115,7 @@ class PostgresInbox:
             .where(inbox.c.message_sid == storable(sid))
             .order_by(outbox.c.part)
         )
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(wanted).all()
         if not rows:
             raise KeyError(sid)

@@ -4,8 +4,9 @@ from typing import Final
 
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.delivery.turn_store import outages
+from clara.adapters.postgres.connections import translated
 from clara.delivery.overview import DeliveryStatus, SetAside
+from clara.delivery.ports import StoreUnavailableError
 
 # Whatever is not answered still has its address, and the index of addresses holds little more than the last day.
 STATUS: Final = text("""
@@ -41,21 +42,21 @@ class PostgresOverview:
 
     def status(self) -> DeliveryStatus:
         """Count what is on its way."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             return DeliveryStatus(**connection.execute(STATUS).mappings().one())
 
     def set_aside(self) -> list[SetAside]:
         """Give the messages that a person should look at, the oldest first."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             return [SetAside(*row) for row in connection.execute(ASIDE)]
 
     def looked_at(self, inbox_id: int) -> bool:
         """Record that a person has looked at it; False when there was no such message."""
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             return bool(connection.execute(LOOKED_AT, {"id": inbox_id}).rowcount)
 
 
 def ask(engine: Engine) -> None:
     """Ask the database for nothing, to see whether it answers. Raises StoreUnavailableError."""
-    with outages(), engine.connect() as connection:
+    with translated(StoreUnavailableError), engine.connect() as connection:
         connection.execute(text("select 1"))

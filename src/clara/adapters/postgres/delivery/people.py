@@ -5,9 +5,11 @@ from typing import Final
 
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.delivery.turn_store import RATEABLE, outages
+from clara.adapters.postgres.connections import translated
+from clara.adapters.postgres.delivery.turn_store import RATEABLE
 from clara.answering.dialogue.feedback import Rated, Satisfaction
 from clara.answering.privacy.rights import Known
+from clara.delivery.ports import StoreUnavailableError
 
 # The message that asks is not counted: it has no turn yet. The most spoken language comes first.
 KNOWN: Final = text("""
@@ -36,7 +38,7 @@ class PostgresPeople:
 
     def known(self, pseudonym: str) -> Known:
         """Give what is kept of a person, before the message whose turn it is."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             row = connection.execute(KNOWN, {"pseudonym": pseudonym}).one()
         return Known(
             messages=row.messages,
@@ -84,7 +86,7 @@ class PostgresSatisfaction:
 
     def of_last(self, days: int) -> Satisfaction:
         """Count the answers of the last so many days, and what was said of them."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(COUNTS, {"days": days, "rateable": list(RATEABLE)}).all()
         total = Rated()
         by: dict[str, dict[str, Rated]] = defaultdict(dict)

@@ -1,8 +1,7 @@
 """Each message's turn: the case as it was stored, the parts waiting to go out, and what became of them."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import Engine, select
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.statements import AtOnce, Row
@@ -57,16 +56,6 @@ BEGINNING: Final = {
 log = structlog.get_logger()
 
 
-@contextmanager
-def outages() -> Iterator[None]:
-    """Turn the absence of the database into delivery's own error."""
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise StoreUnavailableError(str(error)) from error
-
-
 def lock_of(inbox_id: int, pseudonym: str) -> str:
     """Give what a message's job is locked by: its sender; the receipt of an erasure, which has none, waits for nobody."""
     return pseudonym or f"{ERASED}:{inbox_id}"
@@ -82,7 +71,7 @@ class PostgresDesk:
 
     def begin(self, inbox_id: int) -> Case | None:
         """Begin the turn under a new fence; None when the message was erased."""
-        with outages():
+        with translated(StoreUnavailableError):
             row = self._at_once.row("begin_turn", {"id": inbox_id, **BEGINNING})
         if row is None:
             return None
@@ -117,7 +106,7 @@ class PostgresDesk:
         }
         name = "record_erasure" if reply.act is Act.ERASE else "record_reply"
         told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply) | {"claimed": claimed}
-        with outages():
+        with translated(StoreUnavailableError):
             row = self._at_once.row(name, told)
         if row is None:
             raise SupersededError
@@ -134,7 +123,7 @@ class PostgresDesk:
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a recorded turn with the message that it answered; None when there is none."""
         wanted = select(turns, inbox.c.body).join(inbox, inbox.c.id == turns.c.inbox_id).where(turns.c.inbox_id == inbox_id)
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             row = connection.execute(wanted).one_or_none()
         if row is None:
             return None
@@ -143,7 +132,7 @@ class PostgresDesk:
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         """Give the parts that still have to be sent, in order. Raises UnsealableError when the address cannot be read."""
-        with outages():
+        with translated(StoreUnavailableError):
             rows = self._at_once.rows("waiting_parts", {"id": case.inbox_id})
         return [self._outgoing(row, case) for row in rows]
 
@@ -184,12 +173,12 @@ class PostgresDesk:
         """Give those of the channel's ids that no reply is recorded under, in the same order."""
         if not sids:
             return ()
-        with outages():
+        with translated(StoreUnavailableError):
             return [row.sid for row in self._at_once.rows("unrecorded_sids", {"sids": list(sids), "part": outgoing.id})]
 
     def _write(self, name: str, outgoing: Outgoing, **told: str | int | None) -> bool:
         """Run a named statement on one part; give whether it changed it."""
-        with outages():
+        with translated(StoreUnavailableError):
             return bool(self._at_once.changed(name, {"part": outgoing.id, **told}))
 
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import Engine
 
-from clara.adapters.postgres.delivery.turn_store import outages
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.sql import statement
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.limits import Admission, Counts, Limits, admit, reached
 from clara.delivery.message import Lane, Limit
+from clara.delivery.ports import StoreUnavailableError
 
 # Rows that everyone's count is spread over. Connections have neighbouring process numbers, so they hardly ever share one of so
 # many; adding all of them up costs nothing that shows (.8 ms for a count, as with one row). Sixteen connections that stored a
@@ -76,7 +77,7 @@ class PostgresBudget:
 
     def spend(self, pseudonym: str) -> bool:
         """Take one answer from both shares of the day, or from neither. Raises StoreUnavailableError."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             taken = bool(connection.scalar(statement("spend_answer"), {**self._shares, "pseudonym": pseudonym}))
             if taken:
                 connection.commit()
@@ -94,11 +95,11 @@ class PostgresAllowance:
 
     def spend(self) -> bool:
         """Take one of the day's calls; False when none is left. Raises StoreUnavailableError."""
-        with outages():
+        with translated(StoreUnavailableError):
             return self._at_once.row("spend_call", self._asked) is not None
 
 
 def purge(engine: Engine) -> int:
     """Drop the windows older than two days; give how many rows went. Raises StoreUnavailableError."""
-    with outages(), engine.begin() as connection:
+    with translated(StoreUnavailableError), engine.begin() as connection:
         return connection.execute(statement("forget_usage"), {"days": KEPT_DAYS}).rowcount

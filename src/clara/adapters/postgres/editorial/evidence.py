@@ -1,13 +1,12 @@
 """Everything that was ever served, with the time during which it was: kept with each change, read to answer as then."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, func, select, text
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.editorial.schema import evidence_versions
 from clara.adapters.postgres.sql import statement
 from clara.editorial.records import KnownPassage, ShownPassage
@@ -32,19 +31,19 @@ class PostgresEvidence:
     def since(self, name: str) -> datetime | None:
         """Give when the first version was recorded; None when there is none."""
         first = select(func.min(evidence_versions.c.known_from)).where(evidence_versions.c.corpus == name)
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             earliest: datetime | None = connection.scalar(first)
         return earliest
 
     def recorded(self, name: str) -> frozenset[str]:
         """Give the ids of all passages that were ever served under a name."""
         wanted = select(evidence_versions.c.passage_id).where(evidence_versions.c.corpus == name).distinct()
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return frozenset(connection.scalars(wanted))
 
     def as_of(self, name: str, moment: datetime) -> list[KnownPassage]:
         """Give what was served under a name at a moment, by passage id."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(statement("evidence_as_of"), {"name": name, "moment": moment}).all()
         return [KnownPassage(_passage(name, row.content), row.known_later) for row in rows]
 
@@ -52,7 +51,7 @@ class PostgresEvidence:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
         wanted = list(ids)
         asked = select(evidence_versions).where(evidence_versions.c.corpus == name, evidence_versions.c.passage_id.in_(wanted))
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(asked).all()
         now = {row.passage_id: row.digest for row in rows if row.known_until is None}
         then = {row.passage_id: row for row in rows if row.known_from <= moment < (row.known_until or NEVER)}
@@ -81,13 +80,3 @@ def _passage(name: str, content: Mapping[str, Any]) -> Passage:
     """Read a passage as it was recorded: one of Clara's own with its fact."""
     passage = stored_passage({**content, "corpus": name})
     return fact_passage(passage) if name == CORPUS else passage
-
-
-@contextmanager
-def outages() -> Iterator[None]:
-    """Turn the absence of the database into ingestion's own error."""
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise CorpusUnavailableError(str(error)) from error

@@ -8,11 +8,12 @@ from typing import Any, Final, LiteralString
 
 from sqlalchemy import Engine, Row, func, insert, select, text, update
 
-from clara.adapters.postgres.delivery.turn_store import outages as delivery_outages
-from clara.adapters.postgres.editorial.evidence import outages
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.editorial.schema import revisions
 from clara.adapters.postgres.sql import statement
 from clara.adapters.postgres.statements import Exchanges
+from clara.delivery.ports import StoreUnavailableError
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check, Held, ServedFact
 from clara.knowledge.passages import COLLECTION, CORPUS
 from clara.knowledge.procedure import source_from
@@ -66,7 +67,7 @@ class PostgresStaleness:
 
     def held(self, registered: Mapping[str, RegisteredSource]) -> Held:
         """Read everything."""
-        with delivery_outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             served = connection.execute(statement("served_facts"), {"corpus": CORPUS, "collection": COLLECTION})
             facts = [_fact(dict(row)) for row in served.mappings()]
             checks = {row["source_id"]: Check(**row) for row in connection.execute(CHECKS).mappings()}
@@ -103,7 +104,7 @@ class PostgresRevisions:
             made_by=revision.made_by,
             finding_id=finding,
         )
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             return int(connection.execute(kept.returning(revisions.c.id)).scalar_one())
 
     def drafts(self) -> list[Revision]:
@@ -122,11 +123,11 @@ class PostgresRevisions:
         What is served stays as it is until the next publication.
         """
         gone = update(revisions).where(revisions.c.fact_id == fact_id, revisions.c.withdrawn_at.is_(None))
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             return connection.execute(gone.values(withdrawn_at=func.now())).rowcount
 
     def _where(self, condition: Any) -> list[Revision]:  # noqa: ANN401  SQLAlchemy's own type of a condition
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(select(revisions).where(condition).order_by(revisions.c.id))
             return [_revision(row) for row in rows]
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.delivery.turn_store import outages as delivery_outages
-from clara.adapters.postgres.editorial.evidence import outages
 from clara.adapters.postgres.editorial.schema import finding_facts, findings, revisions, snapshots
 from clara.adapters.postgres.operations.schema import audit_log
 from clara.adapters.postgres.sql import statement
+from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.decisions import Holds
 from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.records import (
@@ -28,6 +28,7 @@ from clara.editorial.records import (
     UnknownFindingError,
     UntouchedFactError,
 )
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS
 from clara.language.figures.figure import as_json
 
@@ -80,7 +81,7 @@ class PostgresReview:
         return next(iter(self._read(limit=1, before=None, state=None, number=number)), None)
 
     def _read(self, **told: object) -> Sequence[QueuedFinding]:
-        with delivery_outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
             return [QueuedFinding(**row) for row in connection.execute(statement("findings"), told | constant).mappings()]
 
@@ -142,7 +143,7 @@ class PostgresFindings:
         Repeating it changes nothing. What was open and is not found any more is superseded, and without a snapshot that waits
         no other one does. What was decided stays decided. A cosmetic difference waits for nobody.
         """
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             _lock(connection, source_id)
             kept = [_keep(connection, finding, touched, snapshot_id) for finding, touched in found]
             gone = update(findings).where(
@@ -158,23 +159,23 @@ class PostgresFindings:
 
     def open(self) -> list[KeptFinding]:
         """Give what waits for a person, oldest first."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return _read(connection, findings.c.state == "open")
 
     def undecided(self) -> list[KeptFinding]:
         """Give what was accepted and touches facts that nobody has decided about, oldest first."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             doubtful = text("findings.id in (select finding_id from facts_in_doubt where state = 'accepted' and not drafted)")
             return _read(connection, doubtful)
 
     def find(self, number: int) -> KeptFinding:
         """Give one finding. Raises UnknownFindingError."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return _one(connection, number)
 
     def cited(self, fact_ids: Sequence[str]) -> dict[str, int]:
         """Count the answers of the last 30 days that quote each fact; facts that none quotes are left out."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(statement("cited_turns"), {"facts": list(fact_ids), "days": RECENT_DAYS})
             return {row.fact_id: row.turns for row in rows}
 
@@ -184,7 +185,7 @@ class PostgresFindings:
         The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was. Raises
         UnknownFindingError, UntouchedFactError, and DecidedFindingError where there is nothing left to decide or nothing was.
         """
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             finding = _locked(connection, number)
             if finding.state != "accepted" or not decided:
                 finding = _decide(connection, finding, "accepted", actor, reason)
@@ -193,7 +194,7 @@ class PostgresFindings:
 
     def reject(self, number: int, reason: str, actor: str) -> Settled:
         """Let a finding be wrong, for a reason. Raises UnknownFindingError, DecidedFindingError."""
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             finding = _decide(connection, _locked(connection, number), "rejected", actor, reason)
             return _settled(connection, finding, actor)
 

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from sqlalchemy import Engine, RowMapping, func, select, text, update
 
-from clara.adapters.postgres.delivery.turn_store import outages
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.editorial.schema import gazette_days, gazette_items
 from clara.adapters.postgres.sql import statement
+from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.gazette.concerns import Concern
 from clara.editorial.gazette.issues import CatchUp, DayReading, DayState, GazetteAlert, KnownDay, missing
 
@@ -25,7 +26,7 @@ class PostgresGazette:
 
     def known(self) -> dict[date, KnownDay]:
         """Give every day that was ever asked for."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(select(gazette_days)).all()
         return {row.day: KnownDay(row.day, DayState(row.state), row.items, row.read_at) for row in rows}
 
@@ -39,7 +40,7 @@ class PostgresGazette:
         A known item keeps whom it was told to. Its reasons are replaced only by stronger ones: what was found once by reading
         the item's document is not lost because that could not be read again.
         """
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             day = {
                 **asdict(reading),
                 "state": reading.state.value,
@@ -61,7 +62,7 @@ class PostgresGazette:
             wanted = wanted.where(gazette_items.c.id.in_(ids))
         if unseen:
             wanted = wanted.where(gazette_items.c.seen_at.is_(None))
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             return [_alert(row) for row in connection.execute(wanted.limit(limit)).mappings()]
 
     def tell(self, post: Callable[[list[GazetteAlert]], None], now: datetime, limit: int = 50) -> list[str]:
@@ -77,7 +78,7 @@ class PostgresGazette:
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             alerts = [_alert(row) for row in connection.execute(waiting).mappings()]
             if not alerts:
                 return []
@@ -89,7 +90,7 @@ class PostgresGazette:
     def seen(self, item_id: str, now: datetime) -> bool:
         """Record that a person has looked at an item; False when there is none of that id. The first time counts."""
         looked_at = func.coalesce(gazette_items.c.seen_at, now)
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             done = connection.execute(update(gazette_items).where(gazette_items.c.id == item_id).values(seen_at=looked_at))
         return bool(done.rowcount)
 
@@ -175,17 +176,17 @@ class PostgresGazetteReading:
 
     def days(self, limit: int) -> Sequence[GazetteDay]:
         """Give the last days."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             return [GazetteDay(**row) for row in connection.execute(DAYS, {"limit": limit}).mappings()]
 
     def items(self, limit: int, before: str | None = None, *, unseen: bool = False) -> Sequence[GazetteItem]:
         """Give items, the newest first, those older than the item with this id; `unseen`: that nobody has looked at."""
         told: Mapping[str, object] = {"limit": limit, "before": before, "unseen": unseen}
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             return [GazetteItem(**row) for row in connection.execute(ITEMS, told).mappings()]
 
     def seen(self, item: str) -> datetime | None:
         """Note that a person has looked at an item; give when that was first, None for an unknown item."""
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             when: datetime | None = connection.scalar(SEEN, {"id": item})
             return when

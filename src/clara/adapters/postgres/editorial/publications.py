@@ -9,11 +9,13 @@ from sqlalchemy import Connection, Engine, Row, func, insert, select, text, upda
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.exc import DBAPIError
 
-from clara.adapters.postgres.editorial.evidence import RECORDING, outages, record_evidence
+from clara.adapters.postgres.connections import translated
+from clara.adapters.postgres.editorial.evidence import RECORDING, record_evidence
 from clara.adapters.postgres.editorial.schema import publications, served
 from clara.adapters.postgres.schema import corpora
 from clara.adapters.postgres.sql import statement
 from clara.editorial.records import Publication, ServedChangedError, ServedVersion
+from clara.ingestion.ports import CorpusUnavailableError
 from clara.retrieval.corpus_alias import version_name
 
 # Any constant: one process publishes at a time.
@@ -31,20 +33,20 @@ class PostgresPublications:
 
     def served(self, name: str) -> ServedVersion:
         """Give what is served under a name."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return _served(connection, name)
 
     def version_of(self, physical: str) -> int | None:
         """Give the version of a corpus, which grows with every change of it; None when there is none."""
         wanted = select(corpora.c.version).where(corpora.c.name == physical)
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             version: int | None = connection.scalar(wanted)
         return version
 
     def revisions(self, publication: int) -> tuple[int, ...]:
         """Give the numbers of the corrections that a version holds."""
         wanted = select(publications.c.revisions).where(publications.c.id == publication)
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return tuple(connection.scalar(wanted) or ())
 
     def publications(self, name: str) -> list[Publication]:
@@ -55,13 +57,13 @@ class PostgresPublications:
             .where(publications.c.corpus == name)
             .order_by(publications.c.id.desc())
         )
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return [_publication(row) for row in connection.execute(wanted)]
 
     def stage(self, name: str, revisions: Sequence[int]) -> Publication:
         """Give a new version its number. What is served without one gets its own first, so that there is a way back to it."""
         numbered = select(publications.c.id).where(publications.c.corpus == name, publications.c.state == "served")
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             if connection.scalar(numbered) is None:
                 connection.execute(insert(publications).values(corpus=name, physical=name, state="served"))
             made = insert(publications).values(corpus=name, physical=name, revisions=list(revisions)).returning(publications)
@@ -75,7 +77,7 @@ class PostgresPublications:
 
         Raises ServedChangedError when what is served is not `before` any more.
         """
-        with outages(), self._changing() as connection:
+        with translated(CorpusUnavailableError), self._changing() as connection:
             _require(connection, before)
             _put(connection, before.name, staged, "past", gate)
             published = "update revisions set publication_id = :id where id = any(:ids) and publication_id is null"
@@ -83,7 +85,7 @@ class PostgresPublications:
 
     def undo(self, before: ServedVersion, target: Publication) -> None:
         """Serve an earlier version again. What only the undone one held becomes drafts. Raises ServedChangedError."""
-        with outages(), self._changing() as connection:
+        with translated(CorpusUnavailableError), self._changing() as connection:
             _require(connection, before)
             _put(connection, before.name, target, "undone", None)
             redrafted = "update revisions set publication_id = null where publication_id = :id"
@@ -92,7 +94,7 @@ class PostgresPublications:
     def refuse(self, staged: Publication, gate: Mapping[str, Any]) -> None:
         """Record that a staged version is not served, and why."""
         refused = update(publications).where(publications.c.id == staged.id, publications.c.state == "staged")
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(refused.values(state="refused", gate=dict(gate), ended_at=func.now()))
 
     def leftovers(self, name: str) -> list[str]:
@@ -100,7 +102,7 @@ class PostgresPublications:
 
         Only for who holds `publishing`.
         """
-        with outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             cut = update(publications).where(publications.c.corpus == name, publications.c.state == "staged")
             connection.execute(cut.values(state="refused", gate={"cut_short": True}, ended_at=func.now()))
             return list(connection.scalars(statement("unused_versions"), {"name": name, "kept": KEPT}))
@@ -108,7 +110,7 @@ class PostgresPublications:
     @contextmanager
     def publishing(self) -> Iterator[bool]:
         """Be the only one who changes what is served; False when somebody else does. Ends with the process, too."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             alone = bool(connection.scalar(text("select pg_try_advisory_lock(:publishing)"), {"publishing": PUBLISHING}))
             try:
@@ -122,13 +124,13 @@ class PostgresPublications:
 
     def abandoned(self, name: str) -> list[str]:
         """Name the copies of a corpus that were left behind by processes that died."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return list(connection.scalars(statement("abandoned_copies"), {"name": name, "copying": COPYING}))
 
     @contextmanager
     def using(self, copy: str) -> Iterator[None]:
         """Keep a copy from being taken for one that was left behind, as long as this process lives."""
-        with outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
             connection.execute(text("select pg_advisory_lock(:copying, hashtext(:copy))"), {"copying": COPYING, "copy": copy})
             try:

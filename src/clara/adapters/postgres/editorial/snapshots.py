@@ -1,13 +1,12 @@
 """What sources said, and the last look at each: implements ingestion's Snapshots."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, Row, and_, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.editorial.schema import checks, snapshots
 from clara.editorial.sources import CheckOutcome, Snapshot, SnapshotState, SourceCheck, UnknownSnapshotError
@@ -33,7 +32,7 @@ class PostgresSnapshots:
     def waiting(self) -> Sequence[Snapshot]:
         """Give those that wait for a person, at most one of a source, by source."""
         wanted = select(*_FIELDS).where(snapshots.c.state == "waiting").order_by(snapshots.c.source_id)
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return [_snapshot(row) for row in connection.execute(wanted)]
 
     def keep(self, snapshot: Snapshot, state: SnapshotState) -> Snapshot:
@@ -50,7 +49,7 @@ class PostgresSnapshots:
             "state": "waiting",
         }
         seen = {"fetched_at": func.now(), "etag": snapshot.etag, "last_modified": snapshot.last_modified, "url": snapshot.url}
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             _lock(connection, snapshot.source_id)
             kept = connection.execute(
                 insert(snapshots)
@@ -66,7 +65,7 @@ class PostgresSnapshots:
 
     def serve(self, snapshot_id: int) -> None:
         """Let answers rest on it from now on, and on no other of its source. Raises UnknownSnapshotError."""
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             source = connection.scalar(select(snapshots.c.source_id).where(snapshots.c.id == snapshot_id))
             if source is None:
                 raise UnknownSnapshotError(f"there is no snapshot {snapshot_id}")
@@ -76,19 +75,19 @@ class PostgresSnapshots:
     def reject(self, snapshot_id: int) -> None:
         """Never let answers rest on it, however often the source says so. Raises UnknownSnapshotError."""
         changed = update(snapshots).where(snapshots.c.id == snapshot_id, snapshots.c.state != "served").values(state="rejected")
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             if not connection.execute(changed).rowcount:
                 raise UnknownSnapshotError(f"there is no snapshot {snapshot_id} that could be rejected")
 
     def note_ingestion(self, snapshot_id: int, done: Mapping[str, Any]) -> None:
         """Remember what the last ingestion of it did."""
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(update(snapshots).where(snapshots.c.id == snapshot_id).values(ingestion=dict(done)))
 
     def ingestions(self, run: str) -> dict[str, dict[str, Any]]:
         """Give what a run did, by source."""
         wanted = select(snapshots.c.source_id, snapshots.c.ingestion).where(snapshots.c.ingestion["run"].astext == run)
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             return {row.source_id: row.ingestion for row in connection.execute(wanted)}
 
     def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
@@ -97,12 +96,12 @@ class PostgresSnapshots:
         values: dict[str, Any] = {"checked_at": now, "outcome": outcome, "detail": storable(detail)}
         values |= {"reached_at": now} if reached else {}
         made = insert(checks).values(source_id=source_id, **values)
-        with _outages(), self._engine.begin() as connection:
+        with translated(CorpusUnavailableError), self._engine.begin() as connection:
             connection.execute(made.on_conflict_do_update(index_elements=["source_id"], set_=values))
 
     def checks(self) -> list[SourceCheck]:
         """Give the last look at each source, by id."""
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(select(checks).order_by(checks.c.source_id)).all()
         return [
             SourceCheck(row.source_id, row.checked_at, row.reached_at, cast("CheckOutcome", row.outcome), row.detail)
@@ -110,7 +109,7 @@ class PostgresSnapshots:
         ]
 
     def _one(self, condition: Any) -> Snapshot | None:  # noqa: ANN401  SQLAlchemy's own types differ by operator
-        with _outages(), self._engine.connect() as connection:
+        with translated(CorpusUnavailableError), self._engine.connect() as connection:
             row = connection.execute(select(*_FIELDS).where(condition)).one_or_none()
         return None if row is None else _snapshot(row)
 
@@ -137,12 +136,3 @@ def _wait(connection: Connection, snapshot_id: int, source_id: str) -> None:
 
 def _snapshot(row: Row[Any]) -> Snapshot:
     return Snapshot(**row._mapping)  # noqa: SLF001  the columns are the fields
-
-
-@contextmanager
-def _outages() -> Iterator[None]:
-    try:
-        with translated():
-            yield
-    except DatabaseUnavailableError as error:
-        raise CorpusUnavailableError(str(error)) from error

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy import Engine, text
 
-from clara.adapters.postgres.delivery.turn_store import outages
+from clara.adapters.postgres.connections import translated
+from clara.delivery.ports import StoreUnavailableError
 
 RECORD: Final = text("""
 insert into audit_log (actor, act, subject, outcome, details)
@@ -68,12 +69,12 @@ class PostgresAudit:
     ) -> int:
         """Add an act; give its number. Nothing that a person wrote may be handed in."""
         told = {"actor": actor, "act": act, "subject": subject, "outcome": outcome, "details": json.dumps(dict(details or {}))}
-        with outages(), self._engine.begin() as connection:
+        with translated(StoreUnavailableError), self._engine.begin() as connection:
             return int(connection.execute(RECORD, told).scalar_one())
 
     def entries(self, limit: int, before: int | None = None) -> Sequence[AuditEntry]:
         """Give acts, the newest first; those before the one with this number."""
-        with outages(), self._engine.connect() as connection:
+        with translated(StoreUnavailableError), self._engine.connect() as connection:
             rows = connection.execute(ENTRIES, {"limit": limit, "before": before}).mappings()
             return [AuditEntry(**row) for row in rows]
 
@@ -81,7 +82,7 @@ class PostgresAudit:
         """Follow the digests from the first act to the last, or to the first that does not fit."""
         acts, last, previous, broken, seen = 0, None, b"", None, False
         with (
-            outages(),
+            translated(StoreUnavailableError),
             self._engine.connect() as connection,
             connection.execution_options(yield_per=AT_ONCE).execute(CHAIN) as rows,
         ):

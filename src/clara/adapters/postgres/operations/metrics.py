@@ -1,12 +1,9 @@
 """The counters of all processes in one table: implements retrieval's MetricsStore."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from sqlalchemy import Engine, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from clara.adapters.postgres.connections import DatabaseUnavailableError, translated
+from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.schema import rag_metrics
 from clara.retrieval.metrics import Counters, MetricsUnavailableError, Series
 
@@ -28,18 +25,10 @@ class PostgresMetrics:
             index_elements=[rag_metrics.c.name, rag_metrics.c.labels],
             set_={"value": rag_metrics.c.value + added.excluded.value},
         )
-        with self._outages(), self._engine.begin() as connection:
+        with translated(MetricsUnavailableError), self._engine.begin() as connection:
             connection.execute(summed, rows)
 
     def read(self) -> Counters:
         """Give every counter. Raises MetricsUnavailableError."""
-        with self._outages(), self._engine.connect() as connection:
+        with translated(MetricsUnavailableError), self._engine.connect() as connection:
             return {Series(row.name, tuple(row.labels)): row.value for row in connection.execute(select(rag_metrics))}
-
-    @contextmanager
-    def _outages(self) -> Iterator[None]:
-        try:
-            with translated():
-                yield
-        except DatabaseUnavailableError as error:
-            raise MetricsUnavailableError(str(error)) from error
