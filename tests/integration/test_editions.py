@@ -14,7 +14,7 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message
 from clara.container import Container
-from clara.retrieval.corpus_alias import Standing, is_made, name_of, version_name
+from clara.retrieval.corpus_alias import Standing, name_of, version_name
 from clara.retrieval.passage import Query
 
 
@@ -45,7 +45,6 @@ def test_names_lead_to_versions() -> None:
     """A version and a copy are told from the name they stand for, and from corpora of an operator's own."""
     assert version_name("clara", 7) == "clara@7"
     assert [name_of(name) for name in ("clara", "clara@7", "clara~1f3a", "my-docs")] == ["clara"] * 3 + ["my-docs"]
-    assert [is_made(name) for name in ("clara", "clara@7", "clara~1f3a")] == [False, True, True]
 
 
 def test_what_stands_behind_a_name(published: Container) -> None:

@@ -33,8 +33,3 @@ def name_of(physical: str) -> str:
     for divider in DIVIDERS:
         physical = physical.partition(divider)[0]
     return physical
-
-
-def is_made(physical: str) -> bool:
-    """Whether a corpus is a version or a copy of another one: made by the program, and dropped by it."""
-    return any(divider in physical for divider in DIVIDERS)
