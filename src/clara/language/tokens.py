@@ -21,7 +21,8 @@ _WORD: Final = re.compile(WORD)
 _IDEOGRAPH: Final = re.compile(IDEOGRAPH)
 _LETTERS: Final = re.compile(LETTERS)
 _SIGN: Final = re.compile(rf"(?P<digits>{NUMBER})|{LETTERS}(?:'[а-яґєі][^\W\d_]*)*|\n|[^\w\s]|_|\w")
-_ARABIC_AND: Final = "و"
+# Arabic writes "and" as a letter of the next word.
+ARABIC_AND: Final = "و"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def tokens_of(text: str) -> list[Token]:
     tokens: list[Token] = []
     for match in _SIGN.finditer(text):
         word, start = match[0], match.start()
-        if word[0] == _ARABIC_AND and len(word) > 1:
-            tokens.append(Token(_ARABIC_AND, start, start + 1))
+        if word[0] == ARABIC_AND and len(word) > 1:
+            tokens.append(Token(ARABIC_AND, start, start + 1))
             word, start = word[1:], start + 1
         tokens.append(Token(word, start, match.end(), match["digits"] is not None))
     return tokens

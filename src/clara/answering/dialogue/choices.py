@@ -9,6 +9,7 @@ from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.phrasebook import Phrasebook, joined
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
+from clara.language.figures.numbers import chinese
 from clara.language.tokens import length, words
 
 # "quiero la opción número 2 por favor" has six words; a longer message says more than a number.
@@ -17,8 +18,7 @@ LONGEST: Final = 7
 LONGEST_NAME: Final = 6
 _ORDINAL: Final = re.compile(r"^(\d{1,2})(?:o|a|er|ero|era|e|eme|ere|st|nd|rd|th|n|r|t|й|я|ая|е|ий|ый|а|га|ша)?$")
 # Ideographs that are numbers; they join to tens ("二十三").
-_IDEOGRAPHS: Final = {ideograph: value for value, ideograph in enumerate("一二三四五六七八九十", 1)}
-_TEN: Final = 10
+_IDEOGRAPHS: Final = "一二三四五六七八九十"
 # More digits than this are no place in any list.
 DIGITS: Final = 4
 _THUMBS_UP: Final = "👍"
@@ -100,7 +100,7 @@ def _place(word: str, book: Phrasebook) -> int | None:
     if match := _ORDINAL.match(word):
         return int(match[1])
     if all(character in _IDEOGRAPHS for character in word):
-        return _value(word)
+        return int(chinese(word))
     return book.numbers.get(word)
 
 
@@ -113,11 +113,3 @@ def _joined(said: Sequence[str]) -> list[str]:
         else:
             joined.append(word)
     return joined
-
-
-def _value(ideographs: str) -> int:
-    """Read a Chinese number below a hundred."""
-    if "十" not in ideographs:
-        return _IDEOGRAPHS[ideographs] if len(ideographs) == 1 else 0
-    tens, _, ones = ideographs.partition("十")
-    return (_IDEOGRAPHS.get(tens, 1) if tens else 1) * _TEN + (_IDEOGRAPHS.get(ones, 0) if ones else 0)

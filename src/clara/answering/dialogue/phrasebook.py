@@ -10,11 +10,9 @@ from typing import Any, Final
 from clara.data_files import DataError
 from clara.language.packs import read_packs
 from clara.language.phrases import Phrases
-from clara.language.tokens import words
+from clara.language.tokens import ARABIC_AND, words
 
 _UKRAINIAN_APOSTROPHE: Final = re.compile(r"(?<=[\u0400-\u052f])['’ʼ`](?=[\u0400-\u052f])")
-# Arabic writes "and" as a letter of the next word.
-_ARABIC_AND: Final = "\u0648"
 
 
 class PhraseKind(StrEnum):
@@ -59,8 +57,8 @@ class Phrasebook:
         separate: list[str] = []
         for word in asked:
             rest = word[1:]
-            split = word.startswith(_ARABIC_AND) and (word,) not in self.following and rest in known
-            separate += [_ARABIC_AND, rest] if split else [word]
+            split = word.startswith(ARABIC_AND) and (word,) not in self.following and rest in known
+            separate += [ARABIC_AND, rest] if split else [word]
         return separate
 
 
