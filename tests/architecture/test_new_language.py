@@ -13,7 +13,7 @@ from clara.answering.dialogue.clarification import read_ambiguous
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.privacy.wishes import Wish, read_wishes
-from clara.answering.safety.danger import Kind, read_said
+from clara.answering.safety.danger import DangerKind, read_said
 from clara.answering.texts import Texts, read_texts
 from clara.answering.writing.prompt import read_prompts
 from clara.knowledge.catalogue import read_catalogue
@@ -101,7 +101,7 @@ def test_danger_is_heard_in_it(folder: Path) -> None:
     document = json.loads((folder / "languages" / NEW / "danger.json").read_text("utf-8"))
     for kind, phrases in document["phrases"]["sure"].items():
         assert kind in sure.meanings([word.casefold() for word in _WORD.findall(phrases[0])])
-    assert "112" in helps[NEW].whole[Kind.EMERGENCY]
+    assert "112" in helps[NEW].whole[DangerKind.EMERGENCY]
 
 
 def test_wishes_are_respected_in_it(folder: Path) -> None:
