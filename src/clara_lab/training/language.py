@@ -1,4 +1,4 @@
-"""Training the model that tells the language of a message, on what data/ holds in ten languages and in others.
+"""Training the model that tells the language of a message, on what data/ holds in the served languages and in others.
 
     python -m clara_lab.training.language
 
