@@ -16,7 +16,7 @@ from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.procrastinate.engine import TurnScheduler
 from clara.delivery.message import Report
 from clara.delivery.ports import StoreUnavailableError
-from clara.delivery.status_reports import PENDING, REPORTED, Finding, Part, merge
+from clara.delivery.status_reports import PENDING, REPORTED, Finding, ReplyPart, merge
 
 RATE, DAY = "63018", 24 * 3600.0
 Told = tuple[str, str | None]
@@ -36,12 +36,12 @@ FAILED_TWICE: tuple[Told, ...] = (
     ("sent", None),
 )
 STARTS = (
-    Part(),
-    Part("sent", None, "SM1"),
-    Part(PENDING, None, None, ("SM0",), 1),
-    Part("failed", "63016", None),
-    Part("sent", None, "SM1", ("SM0", "SM8", "SM9"), 3),
-    Part("sent", None, "SM1", timely=False),
+    ReplyPart(),
+    ReplyPart("sent", None, "SM1"),
+    ReplyPart(PENDING, None, None, ("SM0",), 1),
+    ReplyPart("failed", "63016", None),
+    ReplyPart("sent", None, "SM1", ("SM0", "SM8", "SM9"), 3),
+    ReplyPart("sent", None, "SM1", timely=False),
 )
 
 
@@ -62,7 +62,7 @@ def reports(engine: Engine) -> PostgresReports:
     return PostgresReports(engine, TurnScheduler().schedule)
 
 
-def store(engine: Engine, part: Part) -> int:
+def store(engine: Engine, part: ReplyPart) -> int:
     """Store a message and a part of its reply, a try to send it having an unknown outcome; give the part's number.
 
     A message's id is unique over all parts, so each part's ids carry a mark of its own.
@@ -94,7 +94,7 @@ def store(engine: Engine, part: Part) -> int:
         )
 
 
-def stored(engine: Engine, number: int) -> Part:
+def stored(engine: Engine, number: int) -> ReplyPart:
     """Read a part back, its ids without their mark."""
     sql = """
         select outbox.*, received_at > now() - interval '1 day' as timely
@@ -102,7 +102,7 @@ def stored(engine: Engine, number: int) -> Part:
     """
     with engine.connect() as connection:
         row = connection.execute(text(sql), {"number": number}).one()
-    return Part(
+    return ReplyPart(
         row.status,
         row.error_code,
         row.provider_sid and row.provider_sid.split("-")[0],
@@ -125,12 +125,12 @@ def jobs(engine: Engine) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("several", [READ_OF_ALL, CONTRADICTED, FAILED_TWICE], ids=["read", "contradicted", "failed"])
 def test_all_orders_of_five_reports_end_alike(engine: Engine, reports: PostgresReports, several: tuple[Told, ...]) -> None:
     """Each of the 120 orders, told of a part of its own, ends in the state that the pure rule gives."""
-    expected = Part("sent", None, "SM1")
+    expected = ReplyPart("sent", None, "SM1")
     for told in several:
         expected, _ = merge(expected, Report(1, "SM1", *told, within(told)))
     orders = list(itertools.permutations(several))
     for order in orders:
-        number = store(engine, Part("sent", None, "SM1"))
+        number = store(engine, ReplyPart("sent", None, "SM1"))
         assert all(reports.delivery(report(number, told)) for told in order)
         assert stored(engine, number) == expected, order
     assert len(orders) == 120
@@ -156,7 +156,7 @@ def test_every_step_is_the_pure_rule(engine: Engine, reports: PostgresReports) -
 @pytest.mark.parametrize("told", [("sent", None), ("failed", RATE), ("delivered", None), ("failed", "63024")])
 def test_a_report_settles_a_lost_answer(engine: Engine, reports: PostgresReports, told: Told) -> None:
     """A part whose try has an unknown outcome takes the report's id, and nothing is uncertain any more."""
-    number = store(engine, Part())
+    number = store(engine, ReplyPart())
     assert reports.delivery(report(number, told))
     with engine.connect() as connection:
         ((sid, uncertain),) = connection.execute(
@@ -167,9 +167,9 @@ def test_a_report_settles_a_lost_answer(engine: Engine, reports: PostgresReports
 
 def test_what_failed_for_its_rate_is_scheduled_with_it(engine: Engine, reports: PostgresReports) -> None:
     """The part waits again and its turn is in the queue under the sender's lock, once, however often it is told."""
-    number = store(engine, Part("sent", None, "SM1"))
+    number = store(engine, ReplyPart("sent", None, "SM1"))
     assert [reports.delivery(report(number, ("failed", RATE))) for _ in range(3)] == [True] * 3
-    assert stored(engine, number) == Part(PENDING, None, None, ("SM1",), 1)
+    assert stored(engine, number) == ReplyPart(PENDING, None, None, ("SM1",), 1)
     assert jobs(engine) == [("1", "somebody")]
 
 
@@ -179,19 +179,19 @@ def test_no_job_no_second_try(engine: Engine) -> None:
     def broken(_connection: object, _inbox_id: int, _pseudonym: str) -> None:
         raise RuntimeError("no queue")
 
-    number = store(engine, Part("sent", None, "SM1"))
+    number = store(engine, ReplyPart("sent", None, "SM1"))
     with pytest.raises(RuntimeError):
         PostgresReports(engine, broken).delivery(report(number, ("failed", RATE)))
-    assert stored(engine, number) == Part("sent", None, "SM1")
+    assert stored(engine, number) == ReplyPart("sent", None, "SM1")
 
 
 def test_another_message_is_not_recorded(engine: Engine, reports: PostgresReports) -> None:
     """A report under an id that is not the part's, or is another part's, changes nothing and is logged without the id."""
-    first, second = store(engine, Part("sent", None, "SM1")), store(engine, Part())
+    first, second = store(engine, ReplyPart("sent", None, "SM1")), store(engine, ReplyPart())
     with capture_logs() as logs:
         assert not reports.delivery(report(first, ("read", None), "SM2"))
         assert not reports.delivery(Report(second, f"SM1-{first}", "read"))
-    assert [stored(engine, number) for number in (first, second)] == [Part("sent", None, "SM1"), Part()]
+    assert [stored(engine, number) for number in (first, second)] == [ReplyPart("sent", None, "SM1"), ReplyPart()]
     assert [log["event"] for log in logs] == ["delivery report of another message"] * 2
     assert "SM1" not in str(logs)
 
@@ -211,14 +211,14 @@ def test_another_message_is_not_recorded(engine: Engine, reports: PostgresReport
 )
 def test_unknown_reports_are_told_apart(engine: Engine, reports: PostgresReports, strange: Report) -> None:
     """A report about no reply of ours, or with a status nobody knows, is refused quietly."""
-    number = store(engine, Part())
+    number = store(engine, ReplyPart())
     assert not reports.delivery(strange)
-    assert stored(engine, number) == Part()
+    assert stored(engine, number) == ReplyPart()
 
 
 def test_what_the_database_cannot_store(engine: Engine, reports: PostgresReports) -> None:
     """Hostile ids and codes are stored without what a text cannot hold, and know themselves again."""
-    number = store(engine, Part())
+    number = store(engine, ReplyPart())
     hostile = Report(number, "SM\x00\ud800", "failed", "\ud800\x00")
     assert [reports.delivery(hostile) for _ in range(2)] == [True, True]
     assert (stored(engine, number).status, stored(engine, number).provider_sid) == ("failed", "SM ?")
@@ -226,7 +226,7 @@ def test_what_the_database_cannot_store(engine: Engine, reports: PostgresReports
 
 def test_reports_at_the_same_time(engine: Engine, reports: PostgresReports) -> None:
     """Eight listeners that are told everything at once leave the state of one, and one more try."""
-    read, again = store(engine, Part()), store(engine, Part("sent", None, "SM1"))
+    read, again = store(engine, ReplyPart()), store(engine, ReplyPart("sent", None, "SM1"))
     told = [(read, told) for told in READ_OF_ALL] + [(again, ("failed", RATE)), (again, ("sent", None))]
 
     def listen(seed: int) -> None:
@@ -238,14 +238,14 @@ def test_reports_at_the_same_time(engine: Engine, reports: PostgresReports) -> N
         thread.start()
     for thread in threads:
         thread.join()
-    assert stored(engine, read) == Part("read", None, "SM1")
-    assert stored(engine, again) == Part(PENDING, None, None, ("SM1",), 1)
+    assert stored(engine, read) == ReplyPart("read", None, "SM1")
+    assert stored(engine, again) == ReplyPart(PENDING, None, None, ("SM1",), 1)
     assert len(jobs(engine)) == 1
 
 
 def test_a_part_that_is_held_keeps_no_other_waiting(engine: Engine, reports: PostgresReports) -> None:
     """Reports are recorded together, but the one whose part another process has locked waits alone."""
-    held, free = store(engine, Part("sent", None, "SM1")), store(engine, Part("sent", None, "SM1"))
+    held, free = store(engine, ReplyPart("sent", None, "SM1")), store(engine, ReplyPart("sent", None, "SM1"))
     waiting = Thread(target=lambda: reports.delivery(report(held, ("read", None))))
     blocked = text("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 
@@ -265,8 +265,8 @@ def test_a_part_that_is_held_keeps_no_other_waiting(engine: Engine, reports: Pos
 
 def test_a_strange_report_spoils_none_that_are_recorded_with_it(engine: Engine, reports: PostgresReports) -> None:
     """Eight listeners tell of parts of their own, and each now and then of an id that belongs to another part."""
-    taken = store(engine, Part("sent", None, "SM1"))
-    parts = [[store(engine, Part()) for _ in range(20)] for _ in range(8)]
+    taken = store(engine, ReplyPart("sent", None, "SM1"))
+    parts = [[store(engine, ReplyPart()) for _ in range(20)] for _ in range(8)]
     ignored: list[bool] = []
 
     def listen(numbers: list[int]) -> None:
@@ -280,7 +280,7 @@ def test_a_strange_report_spoils_none_that_are_recorded_with_it(engine: Engine, 
     for thread in threads:
         thread.join()
     assert ignored == [True] * 160
-    assert {stored(engine, number) for numbers in parts for number in numbers} == {Part("delivered", None, "SM1")}
+    assert {stored(engine, number) for numbers in parts for number in numbers} == {ReplyPart("delivered", None, "SM1")}
 
 
 def test_a_database_that_is_away_is_named() -> None:

@@ -26,7 +26,7 @@ MOST_RESENDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReplyPart:
     """A part of a reply as it is stored. `timely` says that it may still be sent again."""
 
     status: str = PENDING
@@ -52,7 +52,7 @@ def hopeful(report: Report) -> bool:
     return report.resend_within > 0 and report.status in FAILED and report.status != "canceled"
 
 
-def merge(part: Part, report: Report) -> tuple[Part, Finding]:
+def merge(part: ReplyPart, report: Report) -> tuple[ReplyPart, Finding]:
     """Give the part as it is after the report, whose status must be one of REPORTED, and what the report was.
 
     A part without an id takes the report's: our number of the part is in the signed address, so the channel took it, and
@@ -71,7 +71,7 @@ def merge(part: Part, report: Report) -> tuple[Part, Finding]:
     return taken, Finding.KNOWN if taken == part else Finding.NEWS
 
 
-def _contradicted(part: Part, report: Report) -> tuple[Part, Finding]:
+def _contradicted(part: ReplyPart, report: Report) -> tuple[ReplyPart, Finding]:
     if part.status != PENDING or report.status not in ARRIVED:
         return part, Finding.SUPERSEDED
     arrived = replace(
@@ -85,11 +85,11 @@ def _contradicted(part: Part, report: Report) -> tuple[Part, Finding]:
     return arrived, Finding.NEWS
 
 
-def _may_go_again(part: Part) -> bool:
+def _may_go_again(part: ReplyPart) -> bool:
     return part.status not in ARRIVED and part.resends < MOST_RESENDS and part.timely
 
 
-def _waiting_again(part: Part, sid: str) -> Part:
+def _waiting_again(part: ReplyPart, sid: str) -> ReplyPart:
     return replace(
         part,
         status=PENDING,

@@ -16,7 +16,7 @@ from clara.delivery.status_reports import (
     PROGRESS,
     REPORTED,
     Finding,
-    Part,
+    ReplyPart,
     hopeful,
     merge,
 )
@@ -38,20 +38,20 @@ REPORTS = (
     ("canceled", None),
 )
 STARTS = {
-    "not sent yet": Part(),
-    "taken": Part("sent", None, "SM1"),
-    "sent again": Part(PENDING, None, None, ("SM0",), 1),
-    "sent too often": Part("sent", None, "SM1", ("SM0", "SM8", "SM9"), MOST_RESENDS),
-    "too late for more": Part("sent", None, "SM1", timely=False),
+    "not sent yet": ReplyPart(),
+    "taken": ReplyPart("sent", None, "SM1"),
+    "sent again": ReplyPart(PENDING, None, None, ("SM0",), 1),
+    "sent too often": ReplyPart("sent", None, "SM1", ("SM0", "SM8", "SM9"), MOST_RESENDS),
+    "too late for more": ReplyPart("sent", None, "SM1", timely=False),
 }
 
 
-def after(part: Part, told: tuple[str, str | None], sid: str = "SM1") -> tuple[Part, Finding]:
+def after(part: ReplyPart, told: tuple[str, str | None], sid: str = "SM1") -> tuple[ReplyPart, Finding]:
     """Merge a report of a status and a code."""
     return merge(part, Report(1, sid, *told, 60.0 if told[1] == RATE else 0.0))
 
 
-def after_all(part: Part, reports: Sequence[tuple[str, str | None]]) -> Part:
+def after_all(part: ReplyPart, reports: Sequence[tuple[str, str | None]]) -> ReplyPart:
     """Merge reports one after the other."""
     for told in reports:
         part, _ = after(part, told)
@@ -59,10 +59,10 @@ def after_all(part: Part, reports: Sequence[tuple[str, str | None]]) -> Part:
 
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
-def test_any_order_of_up_to_five_reports(start: Part) -> None:
+def test_any_order_of_up_to_five_reports(start: ReplyPart) -> None:
     """All sequences of up to five reports, repeated ones included, end alike when they hold the same reports as often."""
-    parts: dict[tuple[tuple[str, str | None], ...], Part] = {(): start}
-    ends: dict[tuple[int, ...], Part] = {}
+    parts: dict[tuple[tuple[str, str | None], ...], ReplyPart] = {(): start}
+    ends: dict[tuple[int, ...], ReplyPart] = {}
     for length in range(1, 6):
         for sequence in itertools.product(REPORTS[1:10], repeat=length):
             part, _ = after(parts[sequence[:-1]], sequence[-1])
@@ -73,7 +73,7 @@ def test_any_order_of_up_to_five_reports(start: Part) -> None:
 
 
 @given(st.sampled_from(list(STARTS.values())), st.lists(st.sampled_from(REPORTS), max_size=9), st.randoms())
-def test_any_order_of_many_reports(start: Part, reports: list[tuple[str, str | None]], random: object) -> None:
+def test_any_order_of_many_reports(start: ReplyPart, reports: list[tuple[str, str | None]], random: object) -> None:
     """More reports in another order, some of them twice, end alike as well."""
     shuffled = [*reports, *reports[::2]]
     random.shuffle(shuffled)
@@ -81,7 +81,7 @@ def test_any_order_of_many_reports(start: Part, reports: list[tuple[str, str | N
 
 
 @given(st.sampled_from(list(STARTS.values())), st.lists(st.sampled_from(REPORTS), min_size=1, max_size=6))
-def test_a_repeated_report_changes_nothing(start: Part, reports: list[tuple[str, str | None]]) -> None:
+def test_a_repeated_report_changes_nothing(start: ReplyPart, reports: list[tuple[str, str | None]]) -> None:
     """What was told before is known, wherever it comes again."""
     end = after_all(start, reports)
     for told in reports:
@@ -102,7 +102,7 @@ def test_who_has_it_has_it(failure: tuple[str, str | None]) -> None:
 def test_a_failure_for_the_rate_is_sent_again(status: str) -> None:
     """The part waits again without an id; what is told of the old id no longer counts; the new id is taken."""
     part, finding = after(STARTS["taken"], (status, RATE))
-    assert (part, finding) == (Part(PENDING, None, None, ("SM1",), 1), Finding.TRY_AGAIN)
+    assert (part, finding) == (ReplyPart(PENDING, None, None, ("SM1",), 1), Finding.TRY_AGAIN)
     for told in (("sent", None), ("queued", None), ("failed", RATE), ("failed", BLOCKED)):
         assert after(part, told) == (part, Finding.SUPERSEDED)
     part, finding = after(part, ("sent", None), "SM2")
@@ -115,7 +115,7 @@ def test_a_channel_that_contradicts_itself_doubles_nothing() -> None:
     """When what failed for its rate arrived after all, and nothing was sent since, it is not sent again."""
     waiting, _ = after(STARTS["sent again"], ("failed", RATE), "SM1")
     arrived, finding = after(waiting, ("read", None), "SM1")
-    assert (arrived, finding) == (Part("read", None, "SM1", ("SM0",), 1), Finding.NEWS)
+    assert (arrived, finding) == (ReplyPart("read", None, "SM1", ("SM0",), 1), Finding.NEWS)
     for told in REPORTS:
         assert after(arrived, told)[0] == arrived
 

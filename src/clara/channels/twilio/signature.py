@@ -22,7 +22,7 @@ TYPED: Final = "Body"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldPlace:
     """A known name in the signed characters: where it begins and ends."""
 
     name: str
@@ -90,7 +90,7 @@ class Cutter:
                 return found.end()
         return -1 if shapes else len(value)
 
-    def _is_only_cut(self, joined: str, own: Sequence[Place], needed: Sequence[str]) -> bool:
+    def _is_only_cut(self, joined: str, own: Sequence[FieldPlace], needed: Sequence[str]) -> bool:
         """Whether these places are a way, and no other place lies on any."""
         places = self._found(joined)
         begins = {place.begin for place in places}
@@ -98,20 +98,22 @@ class Cutter:
             return False
         return places == own or set(self._on_a_way(joined, places, begins, needed)) == set(own)
 
-    def _found(self, joined: str) -> list[Place]:
+    def _found(self, joined: str) -> list[FieldPlace]:
         """Find known names before characters that fit them. What is a part of a longer name's letters is none."""
-        found: list[Place] = []
+        found: list[FieldPlace] = []
         for match in self._names.finditer(joined):
             begin = match.start()
             for name in self._beginnings.get(match[0], (match[0],)):
                 end, shapes = begin + len(name), self._shapes_of(name)
                 is_key = name != TYPED and KEY.match(joined, end)
                 if not is_key and (not shapes or any(shape.match(joined, end) for shape in shapes)):
-                    found.append(Place(name, begin, end))
+                    found.append(FieldPlace(name, begin, end))
                     break
         return found
 
-    def _on_a_way(self, joined: str, places: Sequence[Place], begins: set[int], needed: Sequence[str]) -> Iterator[Place]:
+    def _on_a_way(
+        self, joined: str, places: Sequence[FieldPlace], begins: set[int], needed: Sequence[str]
+    ) -> Iterator[FieldPlace]:
         """Give the places that lie on a way from the first to the last character."""
         follows: list[list[int]] = [[] for _ in places]
         last = []
@@ -134,25 +136,25 @@ class Cutter:
         for one in _reached(first, follows) & _reached(last, precedes):
             yield places[one]
 
-    def _fits(self, place: Place, joined: str, following: int, begins: set[int]) -> bool:
+    def _fits(self, place: FieldPlace, joined: str, following: int, begins: set[int]) -> bool:
         """Whether all up to the next name may be this one's value, with unknown fields behind it; a known one is always cut."""
         length = self._length(place.name, joined[place.end : following])
         return length >= 0 and (place.end + length == following or place.end + length not in begins)
 
-    def _may_be_first(self, place: Place, joined: str, begins: set[int], needed: Sequence[str]) -> bool:
+    def _may_be_first(self, place: FieldPlace, joined: str, begins: set[int], needed: Sequence[str]) -> bool:
         begun = place.begin == 0 or (0 not in begins and UNKNOWN.match(joined) is not None)
         return begun and not _left_out("", place.name, needed)
 
 
-def _places(fields: Sequence[tuple[str, str]], known: set[str]) -> Iterator[Place]:
+def _places(fields: Sequence[tuple[str, str]], known: set[str]) -> Iterator[FieldPlace]:
     begin = 0
     for name, value in fields:
         if name in known:
-            yield Place(name, begin, begin + len(name))
+            yield FieldPlace(name, begin, begin + len(name))
         begin += len(name) + len(value)
 
 
-def _ends(places: Sequence[Place], joined: str) -> list[int]:
+def _ends(places: Sequence[FieldPlace], joined: str) -> list[int]:
     """Give where the characters after each name end: at the next one."""
     return [place.begin for place in places[1:]] + [len(joined)] * bool(places)
 

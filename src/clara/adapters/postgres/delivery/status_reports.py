@@ -16,7 +16,7 @@ from clara.adapters.postgres.schema import inbox, outbox
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.message import Report
 from clara.delivery.ports import RefusedError
-from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, Part, hopeful, merge
+from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, ReplyPart, hopeful, merge
 
 LARGEST_NUMBER: Final = 2**63 - 1
 log = structlog.get_logger()
@@ -36,7 +36,7 @@ HELD: Final = (
 
 
 @dataclass(slots=True)
-class _Asked:
+class _WaitingReport:
     """A report that waits to be recorded with others."""
 
     report: Report
@@ -51,7 +51,7 @@ class PostgresReports:
         self._engine = engine
         self._at_once = AtOnce(engine)
         self._schedule = schedule
-        self._asked: deque[_Asked] = deque()
+        self._asked: deque[_WaitingReport] = deque()
         self._forwarding = Lock()
 
     def delivery(self, report: Report) -> bool:
@@ -74,7 +74,7 @@ class PostgresReports:
 
         False: it was not recorded, and has to be looked at alone.
         """
-        asked = _Asked(report)
+        asked = _WaitingReport(report)
         self._asked.append(asked)
         with self._forwarding:
             if not asked.tried:
@@ -120,8 +120,8 @@ class PostgresReports:
         return True
 
 
-def _part(row: Row[Any], report: Report) -> Part:
-    return Part(
+def _part(row: Row[Any], report: Report) -> ReplyPart:
+    return ReplyPart(
         status=row.status,
         error_code=row.error_code,
         provider_sid=row.provider_sid,
@@ -131,7 +131,7 @@ def _part(row: Row[Any], report: Report) -> Part:
     )
 
 
-def _write(connection: Connection, number: int, part: Part) -> None:
+def _write(connection: Connection, number: int, part: ReplyPart) -> None:
     values = {
         "status": part.status,
         "error_code": part.error_code,
