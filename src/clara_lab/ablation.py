@@ -24,7 +24,7 @@ from clara.cli.command import running
 from clara.container.corpora import Corpora
 from clara.ingestion.journey import ingest
 from clara.knowledge.passages import PROFILE
-from clara.processes.preparation import ensure_corpus, running_services
+from clara.processes.preparation import ensure_corpus, running_container
 from clara.quality.dataset import Question
 from clara.quality.measures import MEASURES as OUTCOME_MEASURES
 from clara.quality.measures import interval
@@ -194,7 +194,7 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
         )
     rows: list[AblationRow] = []
     goals: dict[str, Mapping[str, float]] = {}
-    with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
+    with running_container(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
         if not only or "clara" in only:
             ensure_corpus(container, lambda said: click.echo(said, err=True))
             rows += _clara(container, container.snapshot(), variants)

@@ -41,7 +41,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
     The environment has the last word over the file. Exit codes: 0 done, 1 done with failures that the report counts, 2 could
     not run: then every fault is named.
     """
-    from clara.processes.preparation import running_services
+    from clara.processes.preparation import running_container
     from clara_lab.bench.plan import read_plan
     from clara_lab.runner.data import estimates, read_data, sizes
     from clara_lab.runner.run import Output, run, told
@@ -54,7 +54,7 @@ def run_(*, env: Path | None, out: Path, dry_run: bool, resume: str, verbose: bo
             data = read_data(plan)
             click.echo("\n".join(["", sizes(data), *estimates(plan, data)]))
             return
-        with running_services(read_settings(), say, prepare="schema") as services, _phases(verbose=verbose) as progress:
+        with running_container(read_settings(), say, prepare="schema") as services, _phases(verbose=verbose) as progress:
             record = run(services, plan, Output(out, resume), say, progress)
         click.echo(told(record))
         if record.totals["questions_with_failures"] or record.totals["unenriched"]:
@@ -124,7 +124,7 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
 
     Exit codes: 0 all measured, 1 some could not be (their rows say why), 2 could not run.
     """
-    from clara.processes.preparation import running_services
+    from clara.processes.preparation import running_container
     from clara_lab.bench.peers_table import peers_markdown
     from clara_lab.bench.plan import read_plan
     from clara_lab.runner.peers import PeerOptions, compare_peers
@@ -132,7 +132,7 @@ def peers(*, env: Path | None, out: Path, only: tuple[str, ...], environments: P
     with running():
         plan = read_plan(env)
         manner = PeerOptions(out, only, environments, seconds)
-        with running_services(read_settings(), say, prepare="schema") as services, _phases(verbose=False) as progress:
+        with running_container(read_settings(), say, prepare="schema") as services, _phases(verbose=False) as progress:
             table = compare_peers(services, plan, manner, say, progress)
         click.echo(peers_markdown(table), nl=False)
         if any(outcome.timed is None for outcome in table.outcomes):

@@ -21,7 +21,7 @@ from clara.errors import MENDABLE
 from clara.ingestion.corpora import Cutting, Programs, load_programs
 from clara.ingestion.programs import UNITS
 from clara.processes.commands import build_search
-from clara.processes.preparation import running_services
+from clara.processes.preparation import running_container
 from clara.retrieval.options.policies import Policy
 from clara.retrieval.search import CorpusSearch, SearchChoice, found_json
 from clara.settings import load_settings, resources
@@ -116,7 +116,7 @@ def main(code: Path | None, file: Path | None, profile: str, policy: Policy) -> 
     """Load a folder of programs, ask every question, and print how often the first and the first three answer it."""
     folder, asked = code or Path(__file__).parents[1], file or resources() / "eval" / "code" / "queries.jsonl"
     try:
-        with running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
+        with running_container(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
             click.echo("\n".join(measure(container, build_search(container), folder, asked, profile=profile, policy=policy)))
     except MENDABLE as error:
         raise click.ClickException(str(error)) from error

@@ -236,7 +236,7 @@ def test_workers_of_the_schedule_answer_nobody(start: Start, empty_url: str, ser
     start(lambda _job, _stopped: None)
     until(lambda: rows(empty_url, "select 1 from procrastinate_workers where id < 0") != [])
     with pytest.raises(NoWorkerError):
-        _worker(services_on(empty_url, clara_channel="local"))
+        _worker(services_on(empty_url, clara_channel="local").engine)
 
 
 def test_nothing_is_scheduled_unless_it_is_switched_on(services_on: Callable[..., Container], empty_url: str) -> None:

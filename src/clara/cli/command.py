@@ -47,18 +47,18 @@ def read_settings() -> "Settings":
 @contextmanager
 def opened(prepare: "Preparation" = "schema") -> Iterator["Container"]:
     """Give a command its container, closed at the end; an error that somebody can mend is one message and its exit code."""
-    from clara.processes.preparation import running_services
+    from clara.processes.preparation import running_container
 
-    with running(), running_services(read_settings(), say, prepare=prepare) as container:
+    with running(), running_container(read_settings(), say, prepare=prepare) as container:
         yield container
 
 
 @contextmanager
 def opened_or_outage() -> Iterator["Container"]:
     """Give the same even when there is no database: then the search index counts as out, and the rest answers."""
-    from clara.processes.preparation import services_or_outage
+    from clara.processes.preparation import container_or_outage
 
-    with running(), services_or_outage(read_settings(), say) as container:
+    with running(), container_or_outage(read_settings(), say) as container:
         yield container
 
 
@@ -78,9 +78,9 @@ def starting(*, attached: bool) -> Iterator["Settings"]:
 @contextmanager
 def staying(*, attached: bool) -> Iterator["Container"]:
     """Give a process that stays its container; `attached`, it ends with its parent."""
-    from clara.processes.preparation import running_services
+    from clara.processes.preparation import running_container
 
-    with starting(attached=attached) as settings, running_services(settings, say) as container:
+    with starting(attached=attached) as settings, running_container(settings, say) as container:
         yield container
 
 

@@ -61,9 +61,9 @@ def _questions(
     tier: str | None, split: str, category: str | None, compare: Path | None, out: Path | None, *, as_json: bool
 ) -> None:
     from clara.processes.preparation import ensure_corpus
-    from clara.quality.release import CHAIN, Choice, gated, verdict, write_run
+    from clara.quality.release import CHAIN, EvaluationChoice, gated, verdict, write_run
 
-    choice = Choice(tier or CHAIN, None if split == "all" else split, category)
+    choice = EvaluationChoice(tier or CHAIN, None if split == "all" else split, category)
     with opened() as container, showing("asking") as progress:
         ensure_corpus(container, say)
         tell = say if as_json else click.echo

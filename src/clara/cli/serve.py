@@ -31,9 +31,9 @@ def worker(*, attached: bool) -> None:
     from clara.processes.schedule import scheduling
     from clara.processes.worker import build_worker
 
-    with staying(attached=attached) as services:
-        worker = build_worker(services)  # first who answers people, then what can wait
-        with scheduling(services):
+    with staying(attached=attached) as container:
+        worker = build_worker(container)  # first who answers people, then what can wait
+        with scheduling(container):
             worker.run()
 
 

@@ -36,20 +36,20 @@ class OutdatedCorpusError(Refused):
     """The corpus behind RAG_DB_URL is not what data/ says, so figures would be those of another release. Run `clara ingest`."""
 
 
-def ensure_corpus(services: Container, say: Say) -> None:
+def ensure_corpus(container: Container, say: Say) -> None:
     """Make the embedded server's corpus what data/ says; of a server of the operator's, only see that it is.
 
     Raises OutdatedCorpusError, DataError, CorpusUnavailableError.
     """
-    report = fill(services, say, dry_run=services.server is None)
-    if report.dry_run and (report.written or report.dropped) and _outdated(services):
+    report = fill(container, say, dry_run=container.server is None)
+    if report.dry_run and (report.written or report.dropped) and _outdated(container):
         raise OutdatedCorpusError
 
 
-def _outdated(services: Container) -> bool:
+def _outdated(container: Container) -> bool:
     """Whether the corpus says something else than data/. That vectors are missing makes no figure wrong."""
-    physical, wanted = as_served(services)
-    store = services.passages(embedder=services.filling(physical))
+    physical, wanted = as_served(container)
+    store = container.passages(embedder=container.filling(physical))
     stored = store.stored(physical)
     if stored.profile != store.profile.name:
         return True
@@ -58,82 +58,82 @@ def _outdated(services: Container) -> bool:
 
 
 @contextmanager
-def running_services(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Container]:
-    """Give the services on a database that runs, and close everything at the end.
+def running_container(settings: Settings, say: Say, *, prepare: Preparation = "all") -> Iterator[Container]:
+    """Give the container on a database that runs, and close everything at the end.
 
     With RAG_DB_URL unset, the embedded server is started and prepared: its schema, or that and its knowledge. A server of the
     operator's is only looked at: raises OutdatedSchemaError when it is not ready, and goes on when it is away, because it
     may come back. Raises EmbeddedServerError.
     """
-    services = open_container(settings)
+    container = open_container(settings)
     try:
         if prepare != "nothing":
-            _prepare(services, say, knowledge=prepare == "all")
-        yield services
+            _prepare(container, say, knowledge=prepare == "all")
+        yield container
     finally:
-        services.close()
+        container.close()
 
 
-def _prepare(services: Container, say: Say, *, knowledge: bool) -> None:
+def _prepare(container: Container, say: Say, *, knowledge: bool) -> None:
     try:
-        current = is_current(services.engine, resources() / "migrations")
-        filled = current and has_passages(services.engine, services.publications().served(CORPUS).physical)
+        current = is_current(container.engine, resources() / "migrations")
+        filled = current and has_passages(container.engine, container.publications().served(CORPUS).physical)
     except (DatabaseUnavailableError, CorpusUnavailableError) as error:
         say(f"Going on without the database: {error}")
         return
-    if services.server is None and not current:
+    if container.server is None and not current:
         raise OutdatedSchemaError
-    if services.server is not None and not current:
+    if container.server is not None and not current:
         say("Preparing the database ...")
-        services.migrate()
-    if services.server is not None and not filled and knowledge:
-        fill(services, say)
+        container.migrate()
+    if container.server is not None and not filled and knowledge:
+        fill(container, say)
 
 
 @contextmanager
-def services_or_outage(settings: Settings, say: Say) -> Iterator[Container]:
-    """Give the services even when there is no database: then the search index counts as out, and the rest answers."""
+def container_or_outage(settings: Settings, say: Say) -> Iterator[Container]:
+    """Give the container even when there is no database: then the search index counts as out, and the rest answers."""
     try:
-        manager = running_services(settings, say)
-        services = manager.__enter__()
+        manager = running_container(settings, say)
+        container = manager.__enter__()
     except (EmbeddedServerError, UnsuitableServerError, DatabaseUnavailableError) as error:
         say(f"The database is out: {error}")
         yield Container(settings, None, outage=str(error))
         return
     try:
-        yield services
+        yield container
     finally:
         manager.__exit__(None, None, None)
 
 
 def fill(
-    services: Container, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
+    container: Container, say: Say, *, dry_run: bool = False, anew: bool = False, progress: Progress | None = None
 ) -> IngestionReport:
     """Make the corpus that is served hold exactly what data/ and the published corrections say; `anew`, embed all of it again.
 
     A served model that is out leaves new texts without vectors: they are found by their words until the next ingestion.
     Raises DataError before anything is written, CorpusUnavailableError.
     """
-    physical, passages = as_served(services)
-    embedder = patient_embedder(services, physical, say)
+    physical, passages = as_served(container)
+    embedder = patient_embedder(container, physical, say)
     report = ingest(
         IngestionScope(physical, anew=anew),
         passages,
-        services.passages(embedder=embedder),
-        services.memorising_embedder(embedder, anew=True) if anew else services.passage_embedder(embedder),
+        container.passages(embedder=embedder),
+        container.memorising_embedder(embedder, anew=True) if anew else container.passage_embedder(embedder),
         dry_run=dry_run,
         progress=progress or _announcing(say),
     )
     if not dry_run:
-        services.adopt(physical, embedder)
+        container.adopt(physical, embedder)
     say(str(report))
     return report
 
 
-def as_served(services: Container) -> tuple[str, Sequence[Passage]]:
+def as_served(container: Container) -> tuple[str, Sequence[Passage]]:
     """Give the corpus that is served and what it should hold, read and not remembered. Raises CorpusUnavailableError."""
-    held = services.publications().served(CORPUS)
-    knowledge, done = laid_over(services.released, services.revisions().of(held.revisions))
+    held = container.publications().served(CORPUS)
+    knowledge, done = laid_over(container.released, container.revisions().of(held.revisions))
     for lost in done.lost:
         log.warning("correction left out", reason=str(lost))
     return held.physical, knowledge.passages

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Final
 
 import structlog
+from sqlalchemy import Engine
 
 from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.operations.runs import Expected, PostgresRuns
@@ -62,9 +63,9 @@ def enabled(settings: Settings) -> tuple[Scheduled, ...]:
 
 
 @contextmanager
-def scheduling(services: Container) -> Iterator[None]:
+def scheduling(container: Container) -> Iterator[None]:
     """Run what is switched on while the block lasts; with nothing switched on there is no schedule at all."""
-    worker = build_schedule(services, enabled(services.settings))
+    worker = build_schedule(container, enabled(container.settings))
     if worker is None:
         yield
         return
@@ -75,18 +76,18 @@ def scheduling(services: Container) -> Iterator[None]:
         worker.stop()
 
 
-def build_schedule(services: Container, chosen: Sequence[Scheduled]) -> PeriodicWorker | None:
+def build_schedule(container: Container, chosen: Sequence[Scheduled]) -> PeriodicWorker | None:
     """Build what runs the chosen jobs when they are due, each in a process of its own; None when none was chosen."""
     if not chosen:
         return None
-    environment = child_environment(OMP_NUM_THREADS="1", RAG_DB_URL=str(services.database_url))
+    environment = child_environment(OMP_NUM_THREADS="1", RAG_DB_URL=str(container.database_url))
     by_name = {scheduled.job: scheduled for scheduled in chosen}
 
     def run(job: str, stopped: Event) -> None:
         run_beside(by_name[job], environment, stopped)
 
     due = [Due(scheduled.job, scheduled.cron) for scheduled in chosen]
-    return PeriodicWorker(plain_url(str(services.database_url)), due, run)
+    return PeriodicWorker(plain_url(str(container.database_url)), due, run)
 
 
 def run_beside(scheduled: Scheduled, environment: Mapping[str, str], stopped: Event) -> int:
@@ -133,13 +134,13 @@ def _end(process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def probe_schedule(services: Container) -> Part:
+def probe_schedule(settings: Settings, engine: Engine) -> Part:
     """Say of each job that is switched on when it last did its work, for the health page. Raises DatabaseUnavailableError.
 
     The first look after a job was switched on starts its clock, so a job that never runs is noticed too.
     """
-    chosen = enabled(services.settings)
-    runs = PostgresRuns(services.engine)
+    chosen = enabled(settings)
+    runs = PostgresRuns(engine)
     runs.expect([scheduled.job for scheduled in chosen])
     return part_of(chosen, runs.expected())
 

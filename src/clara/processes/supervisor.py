@@ -9,7 +9,7 @@ from types import FrameType
 
 from clara.container import Container
 from clara.processes.children import Child
-from clara.processes.preparation import fill, running_services
+from clara.processes.preparation import fill, running_container
 from clara.processes.web import require_free_port
 from clara.settings import Settings, child_environment
 
@@ -27,20 +27,20 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: Callable[[],
     require_free_port(settings)
     if stand_in is None:
         settings.require_channel()
-    with running_services(settings, say, prepare="nothing") as services:
-        services.migrate()
-        fill(services, say)
+    with running_container(settings, say, prepare="nothing") as container:
+        container.migrate()
+        fill(container, say)
         extra = stand_in() if stand_in else {}
-        _run_children(services, extra, say, stop)
+        _run_children(container, extra, say, stop)
         say("Stopping ...")
     say("Stopped.")
 
 
-def _run_children(services: Container, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
-    settings = services.settings
+def _run_children(container: Container, extra: Mapping[str, str], say: Callable[[str], None], stop: Event) -> None:
+    settings = container.settings
     environment = child_environment(
         OMP_NUM_THREADS="1",  # the embedder's threads spin, which starves a small instance
-        RAG_DB_URL=str(services.database_url),
+        RAG_DB_URL=str(container.database_url),
         **extra,
     )
     children = [Child("web", environment)]
@@ -52,7 +52,7 @@ def _run_children(services: Container, extra: Mapping[str, str], say: Callable[[
         while not stop.wait(0.2):
             for child in children:
                 child.keep_running()
-            if services.server is not None and services.server.revive():
+            if container.server is not None and container.server.revive():
                 say("The database had ended; it runs again.")
             if not announced and (_healthy(settings) or time.monotonic() - started > START_PATIENCE_SECONDS):
                 announced = True

@@ -115,11 +115,11 @@ def prepared(settings: Settings, say: Callable[[str], None]) -> Iterator[str]:
     The operator's is looked at by a process of its own, which ends and gives back the 60 MB that this takes.
     """
     if settings.rag_db_url is None:
-        from clara.processes.preparation import running_services
+        from clara.processes.preparation import running_container
 
-        with running_services(settings, say) as services:
-            services.disconnect()  # what a fork must not share
-            yield str(services.database_url)
+        with running_container(settings, say) as container:
+            container.disconnect()  # what a fork must not share
+            yield str(container.database_url)
         return
     looking = get_context("fork").Process(target=_look, args=(settings, say))
     looking.start()
@@ -130,10 +130,10 @@ def prepared(settings: Settings, say: Callable[[str], None]) -> Iterator[str]:
 
 
 def _look(settings: Settings, say: Callable[[str], None]) -> None:
-    from clara.processes.preparation import running_services
+    from clara.processes.preparation import running_container
 
     try:
-        with running_services(settings, say):
+        with running_container(settings, say):
             pass
     except MENDABLE as error:
         say(f"Error: {error}")

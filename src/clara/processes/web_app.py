@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
@@ -56,9 +56,9 @@ DESCRIPTION = "openapi.json"
 log = structlog.get_logger()
 
 
-def build_admin(services: Container) -> AdminDesk:
+def build_admin(container: Container) -> AdminDesk:
     """Build what the addresses for operators call."""
-    engine = services.engine
+    engine = container.engine
     audit, runs = PostgresAudit(engine), PostgresRuns(engine)
     review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
 
@@ -70,18 +70,18 @@ def build_admin(services: Container) -> AdminDesk:
         counters=PostgresMetrics(engine).read,
         memory=PostgresEmbeddingMemory(engine).statistics,
         satisfaction=PostgresSatisfaction(engine).of_last,
-        freshness=lambda: freshness(services),
+        freshness=lambda: freshness(engine),
         findings=review.findings,
         finding=review.finding,
         gazette_days=gazette.days,
         gazette_items=lambda limit, before, unseen: gazette.items(limit, before, unseen=unseen),
         gazette_seen=gazette.seen,
         runs=ran,
-        schedule=lambda: schedule(services),
+        schedule=lambda: schedule(container.settings, engine),
         acts=audit.entries,
         record=audit.record,
         description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
-        reviewing=Decisions(lambda: _editorial(services)),
+        reviewing=Decisions(lambda: _editorial(container)),
     )
 
 
@@ -106,11 +106,11 @@ class Decisions:
         return _told(settled, said)
 
 
-def _editorial(services: Container) -> Editorial:
+def _editorial(container: Container) -> Editorial:
     # Not above: 8 MB, with readers of pages and norms, that hardly any web process uses.
     from clara.processes.editorial import build_editorial
 
-    return build_editorial(services)
+    return build_editorial(container)
 
 
 def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
@@ -123,18 +123,18 @@ def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
     }
 
 
-def freshness(services: Container) -> Freshness:
+def freshness(engine: Engine) -> Freshness:
     """Judge how fresh what is served is. Raises CorpusUnavailableError, DataError."""
-    return freshness_of(PostgresStaleness(services.engine).held(registered()))
+    return freshness_of(PostgresStaleness(engine).held(registered()))
 
 
-def schedule(services: Container) -> Sequence[Mapping[str, Any]]:
+def schedule(settings: Settings, engine: Engine) -> Sequence[Mapping[str, Any]]:
     """Give what runs by itself: when, and whether it is late. Raises CorpusUnavailableError."""
     with translated(StoreUnavailableError):
-        rows = probe_schedule(services).rows
+        rows = probe_schedule(settings, engine).rows
     return [
         {"job": job.job, "cron": job.cron, "command": " ".join(("clara", *job.arguments)), **rows[job.job]}
-        for job in enabled(services.settings)
+        for job in enabled(settings)
     ]
 
 
@@ -147,15 +147,14 @@ def registered() -> Mapping[str, RegisteredSource]:
 WORKER_SEEN_WITHIN_SECONDS = 10
 
 
-def build_app(services: Container, door: "Door | None" = None) -> Flask:
+def build_app(container: Container, door: "Door | None" = None) -> Flask:
     """Build the application on its adapters."""
-    return create_app(build_edge(services, door or open_door(services)))
+    return create_app(build_edge(container, door or open_door(container)))
 
 
-def build_edge(services: Container, door: "Door") -> Edge:
+def build_edge(container: Container, door: "Door") -> Edge:
     """Wire the web layer to its adapters."""
-    settings = services.settings
-    texts, danger = services.texts, services.danger
+    settings, engine, texts, danger = container.settings, container.engine, container.texts, container.danger
 
     def in_danger(said: str) -> bool:
         return bool(danger.recognise(said))
@@ -163,14 +162,14 @@ def build_edge(services: Container, door: "Door") -> Edge:
     triaging = TriagingInbox(door.receiving, in_danger, LongReader(in_danger, door.inbox.hasten).read)
     intake = ChannelIntake(triaging, door.receiving, door.inbox, texts.direction)
     return Edge(
-        channels=[channel.routes(intake) for channel in services.channels.values()],
+        channels=[channel.routes(intake) for channel in container.channels.values()],
         probes={
-            "database": lambda: _database(services),
-            "worker": lambda: _worker(services),
-            "delivery": lambda: delivery_part(PostgresOverview(services.engine).status(), door.spool.waiting()),
-            "jobs": lambda: probe_schedule(services),
+            "database": lambda: _database(engine),
+            "worker": lambda: _worker(engine),
+            "delivery": lambda: delivery_part(PostgresOverview(engine).status(), door.spool.waiting()),
+            "jobs": lambda: probe_schedule(settings, engine),
         },
-        admin=build_admin(services),
+        admin=build_admin(container),
         admin_token_sha256=settings.clara_admin_token_sha256,
         reader_token_sha256=settings.clara_reader_token_sha256,
     )
@@ -186,9 +185,9 @@ class Door:
     drainer: Drainer
 
 
-def open_door(services: Container) -> Door:
+def open_door(container: Container) -> Door:
     """Build what takes messages in. The drainer is not started."""
-    settings, engine, sealer = services.settings, services.engine, services.sealer
+    settings, engine, sealer = container.settings, container.engine, container.sealer
     schedule = TurnScheduler().schedule
     limits = None if settings.channels == ("local",) else limits_of(settings)  # the chat page has one user
     inbox = PostgresInbox(engine, settings.pseudonym_key, sealer, TurnTask(QUEUE, TASK), limits)
@@ -218,21 +217,21 @@ def delivery_part(found: DeliveryStatus, spooled: int) -> Part:
     return Part(ok=True, detail=counted, rows=rows)
 
 
-def _database(services: Container) -> str:
-    with translated(), services.engine.connect() as connection:
+def _database(engine: Engine) -> str:
+    with translated(), engine.connect() as connection:
         held = connection.scalar(text("select sum(passages) from corpora"))
     if not held:
         raise NothingIngestedError
     return f"{held} passages"
 
 
-def _worker(services: Container) -> str:
+def _worker(engine: Engine) -> str:
     # Those of the schedule, which answer nobody, have numbers below zero.
     recent = """
         select count(*) from procrastinate_workers
         where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)
     """
-    with translated(), services.engine.connect() as connection:
+    with translated(), engine.connect() as connection:
         alive = connection.scalar(text(recent), {"seconds": WORKER_SEEN_WITHIN_SECONDS})
     if not alive:
         msg = f"no worker was seen in the last {WORKER_SEEN_WITHIN_SECONDS} seconds (process {os.getpid()} asked)"
@@ -252,23 +251,23 @@ def start_web(settings: Settings, database_url: str, threads: int) -> WholeReque
     """Build everything that serves in this process, on so many threads, and start it; it is stopped when this process ends."""
     configure_logs()
     sys.setswitchinterval(SWITCH_SECONDS)
-    services = Container(settings, database_url)
-    door = open_door(services)
-    app = build_app(services, door)
+    container = Container(settings, database_url)
+    door = open_door(container)
+    app = build_app(container, door)
     warn_of_spool(settings.spool)
     door.drainer.start()
-    stops = [*_start_inline(services), door.drainer.stop, door.receiving.close, door.spool.close, services.close]
+    stops = [*_start_inline(container), door.drainer.stop, door.receiving.close, door.spool.close, container.close]
     Finalize(None, _in_turn, (stops,), exitpriority=0)
     return WholeRequests(app, threads, RequestBounds(MAX_BODY_BYTES))
 
 
-def _start_inline(services: Container) -> list[Callable[[], None]]:
+def _start_inline(container: Container) -> list[Callable[[], None]]:
     """Start the worker here, when that is asked for; give what stops it."""
-    if services.settings.clara_worker != "inline":
+    if container.settings.clara_worker != "inline":
         return []
-    worker = build_worker(services)
+    worker = build_worker(container)
     Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
-    schedule = build_schedule(services, enabled(services.settings))
+    schedule = build_schedule(container, enabled(container.settings))
     if schedule is None:
         return [worker.stop]
     schedule.start()

@@ -20,7 +20,7 @@ from clara.data_files import DataError, Fault
 from clara.quality import suites
 from clara.quality.answers import (
     Judged,
-    Part,
+    SuitePart,
     as_answer_rows,
     failures_of,
     groups_table,
@@ -63,7 +63,7 @@ Task = tuple[Suite, str]
 class JudgedAnswers:
     """A finished evaluation of answers, and what fell short."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SuitePart, ...]
     shortfalls: tuple[Shortfall | Regression, ...]
 
     def as_json(self) -> str:
@@ -113,7 +113,7 @@ def judge(
     _refuse_strangers(record)
     tasks = [(suite, part) for suite in chosen.values() for part in (SPLITS if split == ALL else (split,))]
     vectors = QuestionVectors(snapshot)
-    parts: list[Part] = []
+    parts: list[SuitePart] = []
     embedding: list[Task] = []
     for number, (suite, name) in enumerate(tasks, 1):
         before = vectors.embedded
@@ -128,16 +128,16 @@ def judge(
     return JudgedAnswers(tuple(parts), tuple(shortfalls))
 
 
-def _judged_live(vectors: QuestionVectors, tasks: Sequence[Task], progress: Progress) -> list[Part]:
+def _judged_live(vectors: QuestionVectors, tasks: Sequence[Task], progress: Progress) -> list[SuitePart]:
     """Judge once more with vectors made by this machine's processor."""
-    parts: list[Part] = []
+    parts: list[SuitePart] = []
     for number, (suite, name) in enumerate(tasks, 1):
         parts.append(judge_part(vectors.live, suite, name))
         progress(number, len(tasks))
     return parts
 
 
-def _task_of(part: Part) -> tuple[str, str]:
+def _task_of(part: SuitePart) -> tuple[str, str]:
     return part.suite, part.split
 
 
@@ -145,11 +145,11 @@ def _names(tasks: Iterable[Task]) -> set[tuple[str, str]]:
     return {(suite.NAME, split) for suite, split in tasks}
 
 
-def _sides(parts: Iterable[Part]) -> dict[str, bool]:
+def _sides(parts: Iterable[SuitePart]) -> dict[str, bool]:
     return {f"{part.suite} {part.split} {case.group} {case.id}": case.passed for part in parts for case in part.judged}
 
 
-def judge_part(snapshot: KnowledgeSnapshot, suite: Suite, split: str) -> Part:
+def judge_part(snapshot: KnowledgeSnapshot, suite: Suite, split: str) -> SuitePart:
     """Run one suite on one split. Raises DataError when it judges nothing, or a case twice."""
     started = perf_counter()
     cases = suite.judged(snapshot, split)
@@ -159,7 +159,7 @@ def judge_part(snapshot: KnowledgeSnapshot, suite: Suite, split: str) -> Part:
     repeated = [name for (name, _), times in Counter((case.id, case.group) for case in cases).items() if times > 1]
     if repeated:
         raise DataError([Fault("suites", place, f"judged more than once: {', '.join(repeated[:5])}; give each its own id")])
-    return Part(suite.NAME, split, tuple(cases), suite.GOALS, perf_counter() - started)
+    return SuitePart(suite.NAME, split, tuple(cases), suite.GOALS, perf_counter() - started)
 
 
 def _refuse_strangers(names: Iterable[str]) -> None:
@@ -170,7 +170,7 @@ def _refuse_strangers(names: Iterable[str]) -> None:
         raise DataError(faults)
 
 
-def tell_parts(parts: Sequence[Part], say: Say, most: int) -> None:
+def tell_parts(parts: Sequence[SuitePart], say: Say, most: int) -> None:
     """Say the tables, and of each part `most` of the cases that failed."""
     say(f"\n{groups_table(parts)}\n\n{languages_table(parts)}\n")
     for part in parts:

@@ -35,7 +35,7 @@ NO_TABLE = 'must hold {"wrong": {suite: {split: {group: [case, ...]}}}}; write o
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SuitePart:
     """The judged cases of one suite and split. `seconds` is how long judging them took."""
 
     suite: str
@@ -130,7 +130,7 @@ def _names_by_group(groups: object) -> bool:
     )
 
 
-def record_of(parts: Iterable[Part]) -> dict[str, Any]:
+def record_of(parts: Iterable[SuitePart]) -> dict[str, Any]:
     """Give what `read_record` reads: the cases that are wrong now."""
     wrong: dict[str, dict[str, dict[str, list[str]]]] = {}
     for part in parts:
@@ -140,7 +140,7 @@ def record_of(parts: Iterable[Part]) -> dict[str, Any]:
     return {"wrong": wrong}
 
 
-def short_of(part: Part, record: Record) -> list[Shortfall | Regression]:
+def short_of(part: SuitePart, record: Record) -> list[Shortfall | Regression]:
     """Give the groups that are worse than their record by a paired test, and those without a record below their goal.
 
     Where the goal is 1 and was reached, code decides every case, and one that is wrong is enough. A goal that has never been
@@ -164,7 +164,7 @@ def short_of(part: Part, record: Record) -> list[Shortfall | Regression]:
     return found
 
 
-def groups_table(parts: Sequence[Part]) -> str:
+def groups_table(parts: Sequence[SuitePart]) -> str:
     """Write a line for each suite, split and group: how many passed, the share with its interval, the goal."""
     lines = ["| suite | split | group | passed | of | share | 95 % interval | goal |", "|---|---|---|---|---|---|---|---|"]
     for part in parts:
@@ -178,7 +178,7 @@ def groups_table(parts: Sequence[Part]) -> str:
     return "\n".join(lines)
 
 
-def languages_table(parts: Sequence[Part]) -> str:
+def languages_table(parts: Sequence[SuitePart]) -> str:
     """Write a line for each suite and split, with the share that passed in each language."""
     languages = sorted({case.language for part in parts for case in part.judged})
     lines = [f"| suite | split | {' | '.join(languages)} |", "|---|---|" + "---|" * len(languages)]
@@ -189,14 +189,14 @@ def languages_table(parts: Sequence[Part]) -> str:
     return "\n".join(lines)
 
 
-def failures_of(part: Part, most: int) -> list[str]:
+def failures_of(part: SuitePart, most: int) -> list[str]:
     """Name the cases that failed, `most` of them, each with its note."""
     failed = [case for case in part.judged if not case.passed]
     named = [f"- {case.id} [{case.language}] {case.group}: {case.note}" for case in failed[:most]]
     return [*named, f"- and {len(failed) - most} more"] if len(failed) > most else named
 
 
-def as_answer_rows(parts: Iterable[Part]) -> list[dict[str, Any]]:
+def as_answer_rows(parts: Iterable[SuitePart]) -> list[dict[str, Any]]:
     """Write judged cases as plain values, one row a case."""
     return [
         {

@@ -40,7 +40,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownIds:
     """What questions may refer to: sections by document, ids of facts, territories."""
 
     sections: Mapping[str, frozenset[str]]
@@ -48,7 +48,7 @@ class Known:
     territories: frozenset[str]
 
 
-def read_questions(file: Path, schema_file: Path, known: Known) -> list[Question]:
+def read_questions(file: Path, schema_file: Path, known: KnownIds) -> list[Question]:
     """Read a file of questions. Raises DataError naming every fault of every line."""
     schema = read_schema(schema_file)
     try:
@@ -108,7 +108,7 @@ def _question(entry: Mapping[str, Any]) -> Question:
     )
 
 
-def _reference_faults(file: str, entries: Entries, known: Known) -> Iterator[Fault]:
+def _reference_faults(file: str, entries: Entries, known: KnownIds) -> Iterator[Fault]:
     for number, entry in entries:
         documents, section = entry["expected_procedures"], entry["expected_section"]
         for name in sorted(set(documents) - set(known.sections)):

@@ -25,7 +25,7 @@ from clara.language.identity_data import masked
 from clara.language.tokens import LETTERS
 from clara.once import Once
 from clara.quality.answer_suites import JudgedAnswers, tell_parts
-from clara.quality.answers import Judged, Part, short_of
+from clara.quality.answers import Judged, SuitePart, short_of
 from clara.quality.suites.danger import helped_first
 from clara.quality.suites.hostile import carrying, foreign_in
 from clara.quality.suites.journeys import reply_to
@@ -302,6 +302,6 @@ def judge_own(snapshot: KnowledgeSnapshot, name: str, source: Path, say: Say, pr
     groups = dict.fromkeys(sorted({case.group for case in judged}))
     wanted = {group: suite.goals.get(group, suite.goals.get(OTHERS)) for group in groups}
     goals = {group: goal for group, goal in wanted.items() if goal is not None}
-    part = Part(name, source.name, tuple(judged), goals, perf_counter() - started)
+    part = SuitePart(name, source.name, tuple(judged), goals, perf_counter() - started)
     tell_parts((part,), say, len(judged))
     return JudgedAnswers((part,), tuple(short_of(part, {})))

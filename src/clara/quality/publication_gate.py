@@ -14,11 +14,11 @@ from clara.knowledge.keyword_tier import KEYWORD
 from clara.knowledge.knowledge_base import KnowledgeVersion
 from clara.knowledge.passages import CORPUS
 from clara.quality.answer_suites import chosen_suites, judge_part
-from clara.quality.answers import Part
+from clara.quality.answers import SuitePart
 from clara.quality.dataset import SPLITS
 from clara.quality.paired import Regression, change, regression
 from clara.quality.question_vectors import QuestionVectors
-from clara.quality.release import CHAIN, Choice, evaluate
+from clara.quality.release import CHAIN, EvaluationChoice, evaluate
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
@@ -131,7 +131,7 @@ class PublicationGate:
         short: list[str] = []
         wrong: dict[str, frozenset[str]] = {}
         for tier in TIERS:
-            done = evaluate(snapshot, Choice(tier, category=self._category), None, say, self._progress)
+            done = evaluate(snapshot, EvaluationChoice(tier, category=self._category), None, say, self._progress)
             short += [f"{tier} {each}" for each in done.shortfalls]
             wrong[tier] = frozenset(outcome.question.id for outcome in done.outcomes if not outcome.right)
         parts = self._parts(snapshot)
@@ -140,9 +140,9 @@ class PublicationGate:
         strict = (name for name, (part, group) in groups.items() if part.suite == DANGER or part.goals.get(group) == 1.0)
         return Measured(tuple(short), wrong, frozenset(strict))
 
-    def _parts(self, snapshot: KnowledgeSnapshot) -> list[Part]:
+    def _parts(self, snapshot: KnowledgeSnapshot) -> list[SuitePart]:
         tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
-        parts: list[Part] = []
+        parts: list[SuitePart] = []
         for number, (suite, split) in enumerate(tasks, 1):
             parts.append(judge_part(snapshot, suite, split))
             self._progress(number, len(tasks))

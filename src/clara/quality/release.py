@@ -9,7 +9,7 @@ from pathlib import Path
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
-from clara.quality.dataset import SPLITS, Known, Question, read_questions
+from clara.quality.dataset import SPLITS, KnownIds, Question, read_questions
 from clara.quality.gate import Shortfall, read_gate, shortfalls
 from clara.quality.measures import Outcome, risk_coverage
 from clara.quality.paired import Change, Regression, regression
@@ -36,7 +36,7 @@ CHAIN = "chain"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EvaluationChoice:
     """What to evaluate: the chain or one tier, and which questions."""
 
     tier: str = CHAIN
@@ -64,7 +64,7 @@ class Evaluated:
 def read_evaluation(snapshot: KnowledgeSnapshot, file: Path | None = None) -> list[Question]:
     """Read the questions, checked against the catalogue. Raises DataError."""
     catalogue = snapshot.knowledge.catalogue
-    known = Known(
+    known = KnownIds(
         sections={name: frozenset(section.id for section in one.sections) for name, one in catalogue.procedures.items()},
         facts=frozenset(fact.id for one in catalogue.procedures.values() for fact in one.facts),
         territories=frozenset(catalogue.places.by_code),
@@ -73,7 +73,9 @@ def read_evaluation(snapshot: KnowledgeSnapshot, file: Path | None = None) -> li
     return read_questions(file or folder / "clara" / "queries.jsonl", folder / "schema" / "query.schema.json", known)
 
 
-def evaluate(snapshot: KnowledgeSnapshot, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def evaluate(
+    snapshot: KnowledgeSnapshot, choice: EvaluationChoice, baseline: Path | None, say: Say, progress: Progress
+) -> Evaluated:
     """Run the questions through the chain or one tier and compare with gate and baseline. Raises DataError.
 
     The snapshot is asked as it is: `gated` gives it the vectors of the release, and asks once more without.
@@ -100,7 +102,9 @@ def evaluate(snapshot: KnowledgeSnapshot, choice: Choice, baseline: Path | None,
     return Evaluated(tuple(outcomes), tuple(missed), applies or before is not None)
 
 
-def gated(snapshot: KnowledgeSnapshot, choice: Choice, baseline: Path | None, say: Say, progress: Progress) -> Evaluated:
+def gated(
+    snapshot: KnowledgeSnapshot, choice: EvaluationChoice, baseline: Path | None, say: Say, progress: Progress
+) -> Evaluated:
     """Judge by the vectors that the release carries, alike on every processor; then ask once more with this machine's own.
 
     A second run that decides more than a few questions otherwise falls short. Raises DataError.

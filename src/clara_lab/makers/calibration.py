@@ -23,7 +23,7 @@ from clara.container.corpora import Corpora
 from clara.knowledge.keyword_tier import KEYWORD, keyword
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS
-from clara.processes.preparation import running_services
+from clara.processes.preparation import running_container
 from clara.quality.dataset import Question
 from clara.quality.release import read_evaluation
 from clara.retrieval.calibration import features_of
@@ -122,7 +122,7 @@ def _risk_coverage(unseen: Matrix, labels: Matrix) -> list[list[float]]:
 def main() -> None:
     """Fit on every development question of eval/clara."""
     folder = resources() / "eval" / "clara"
-    with running_services(load_settings(), lambda message: click.echo(message, err=True)) as container:
+    with running_container(load_settings(), lambda message: click.echo(message, err=True)) as container:
         snapshot = container.snapshot()
         questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
         questions += read_evaluation(snapshot, folder / "development.jsonl")

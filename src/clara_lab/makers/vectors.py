@@ -19,11 +19,11 @@ from clara.container import Container
 from clara.ingestion.journey import STEP
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
-from clara.processes.preparation import ensure_corpus, running_services
+from clara.processes.preparation import ensure_corpus, running_container
 from clara.quality.answer_suites import judge_part, suites_found
 from clara.quality.dataset import SPLITS
 from clara.quality.question_vectors import FILE, QuestionVectors
-from clara.quality.release import Choice, evaluate
+from clara.quality.release import EvaluationChoice, evaluate
 from clara.retrieval.embedders import digest_of, read_vectors, write_vectors
 from clara.retrieval.ports import Embedder
 from clara.settings import load_settings, resources
@@ -35,7 +35,7 @@ from clara.settings import load_settings, resources
 def main(*, norms: Path | None, evaluation: bool) -> None:
     """Embed every passage of data/, of norms, or what the evaluation asks, and write the vectors."""
     if evaluation:
-        with running_services(load_settings(), click.echo, prepare="schema") as served:
+        with running_container(load_settings(), click.echo, prepare="schema") as served:
             ensure_corpus(served, click.echo)
             _write_questions(served.snapshot())
         return
@@ -55,7 +55,7 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
 def _write_questions(snapshot: KnowledgeSnapshot) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
     vectors = QuestionVectors(snapshot)
-    evaluate(vectors.carried, Choice(), None, _unsaid, lambda _done, _total: None)
+    evaluate(vectors.carried, EvaluationChoice(), None, _unsaid, lambda _done, _total: None)
     for name, suite in suites_found().items():
         click.echo(f"asking for {name} ...")
         for split in SPLITS:

@@ -22,7 +22,7 @@ from twilio.request_validator import RequestValidator
 from clara.knowledge.passages import CORPUS
 from clara.processes.children import Child
 from clara.processes.commands import measure_recall
-from clara.processes.preparation import fill, running_services
+from clara.processes.preparation import fill, running_container
 from clara.retrieval.hybrid import HybridIndex
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.ports import Embedder
@@ -41,7 +41,7 @@ WEB_PORT = 8179
 
 def main() -> None:
     """Run every measurement and print one line each."""
-    with running_services(load_settings(), lambda said: click.echo(said, err=True)) as container:
+    with running_container(load_settings(), lambda said: click.echo(said, err=True)) as container:
         recall = partial(measure_recall, container, progress=lambda _done, _total: None, sample=100)
         measure_engine(container, container.snapshot().knowledge.passages, recall, QUESTIONS, _say)
         _retrieval(container.embedder, container.index(), container.retriever)

@@ -22,7 +22,7 @@ from clara.answering.message import Message, ReplyStatus
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara.container import Container
 from clara.logs import configure_logs
-from clara.processes.preparation import running_services
+from clara.processes.preparation import running_container
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings, load_settings
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
@@ -91,7 +91,7 @@ def main() -> None:
     configure_logs(CRITICAL)
     faults: Mapping[str, ScriptedReply] = {**gemini_faults(), **declining_faults()}
     with (
-        running_services(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as container,
+        running_container(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as container,
         ThreadPoolExecutor(FAULTS_AT_ONCE) as pool,
     ):
         served = partial(_served, container.settings, container.database_url, container.embedder)

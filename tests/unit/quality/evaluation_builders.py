@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from clara.data_files import DataError
-from clara.quality.dataset import Known, Question, read_questions
+from clara.quality.dataset import KnownIds, Question, read_questions
 from clara.quality.measures import Outcome
 from clara.settings import resources
 
 SCHEMA = resources() / "eval" / "schema" / "query.schema.json"
-KNOWN = Known(
+KNOWN = KnownIds(
     sections={"nie": frozenset({"plazos", "cuantias"}), "tie": frozenset({"requisitos"})},
     facts=frozenset({"nie-plazos-01", "nie-plazos-02"}),
     territories=frozenset({"ES", "ES-MD"}),

@@ -8,7 +8,7 @@ import pytest
 from clara.data_files import DataError
 from clara.quality.answers import (
     Judged,
-    Part,
+    SuitePart,
     as_answer_rows,
     failures_of,
     groups_table,
@@ -27,18 +27,18 @@ CASES = (
 )
 
 
-def part(**goals: float) -> Part:
-    return Part("scope", "dev", CASES, goals)
+def part(**goals: float) -> SuitePart:
+    return SuitePart("scope", "dev", CASES, goals)
 
 
-def failing(group: str, wrong: int, goal: float) -> Part:
+def failing(group: str, wrong: int, goal: float) -> SuitePart:
     """Give a group of 80 cases, the first ones wrong."""
-    return Part(
+    return SuitePart(
         "scope", "dev", tuple(Judged(f"c{one:02}", "es", group, passed=one >= wrong) for one in range(80)), {group: goal}
     )
 
 
-def recorded(part: Part) -> dict[str, dict[str, dict[str, frozenset[str]]]]:
+def recorded(part: SuitePart) -> dict[str, dict[str, dict[str, frozenset[str]]]]:
     return {part.suite: {part.split: {group: part.wrong(group) for group in part.shares()}}}
 
 

@@ -18,7 +18,7 @@ from clara.container import Container
 from clara.data_files import DataError
 from clara.quality.dataset import Question
 from clara.quality.gate import Shortfall, read_gate
-from clara.quality.release import CHAIN, Choice, Evaluated, evaluate, read_evaluation, verdict, write_run
+from clara.quality.release import CHAIN, Evaluated, EvaluationChoice, evaluate, read_evaluation, verdict, write_run
 from clara.quality.run import read_baseline, results_of
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.settings import Settings, resources
@@ -60,7 +60,7 @@ def oracle(questions: dict[str, Question]) -> Retrieve:
 def asking(snapshot: KnowledgeSnapshot) -> Callable[..., tuple[Evaluated, str]]:
     """Evaluate a retriever, and give what came of it and what was said."""
 
-    def ask(choice: Choice, retrieve: Retrieve, baseline: Path | None = None) -> tuple[Evaluated, str]:
+    def ask(choice: EvaluationChoice, retrieve: Retrieve, baseline: Path | None = None) -> tuple[Evaluated, str]:
         said: list[str] = []
         snapshot.retriever = retrieve
         done = evaluate(snapshot, choice, baseline, said.append, lambda _done, _total: None)
@@ -69,8 +69,8 @@ def asking(snapshot: KnowledgeSnapshot) -> Callable[..., tuple[Evaluated, str]]:
     return ask
 
 
-Asking = Callable[[Choice, Retrieve], tuple[Evaluated, str]]
-ComparingAsking = Callable[[Choice, Retrieve, Path], tuple[Evaluated, str]]
+Asking = Callable[[EvaluationChoice, Retrieve], tuple[Evaluated, str]]
+ComparingAsking = Callable[[EvaluationChoice, Retrieve, Path], tuple[Evaluated, str]]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def wanted() -> dict[str, float]:
 
 def test_knowing_everything_passes(asking: Asking, oracle: Retrieve) -> None:
     """Whoever finds what is expected scores 1 in every measure and passes the gate; each split has its table."""
-    done, said = asking(Choice(), oracle)
+    done, said = asking(EvaluationChoice(), oracle)
     assert set(results_of(done.outcomes).values()) == {1, None}
     assert (done.gated, done.shortfalls, verdict(done)) == (True, (), "\nthe gate is passed")
     headings = [line for line in said.splitlines() if line.startswith("## ")]
@@ -90,7 +90,7 @@ def test_knowing_everything_passes(asking: Asking, oracle: Retrieve) -> None:
 
 def test_refusing_everything_falls_short(asking: Asking, wanted: dict[str, float]) -> None:
     """Whoever refuses everything falls short of the gate, and is told by how much."""
-    done, said = asking(Choice(split="test"), refuse)
+    done, said = asking(EvaluationChoice(split="test"), refuse)
     assert Shortfall("test hit@1", wanted["hit@1"], 0.0) in done.shortfalls
     assert f"test hit@1: 0.000, wanted at least {wanted['hit@1']:.3f}" in verdict(done).splitlines()
     assert "| hit@1 | 0.000 | 0.000 - 0.000 |" in said.splitlines()
@@ -98,21 +98,23 @@ def test_refusing_everything_falls_short(asking: Asking, wanted: dict[str, float
 
 def test_choice_of_a_split(asking: Asking) -> None:
     """With a split chosen only its questions are asked."""
-    done, said = asking(Choice(split="dev"), refuse)
+    done, said = asking(EvaluationChoice(split="dev"), refuse)
     assert {outcome.question.split for outcome in done.outcomes} == {"dev"}
     assert "split test" not in said
 
 
 def test_no_gate_for_a_category(asking: Asking) -> None:
     """With a category chosen only its questions are asked, and the gate, made for all, does not apply."""
-    done, _ = asking(Choice(category="plazos"), refuse)
+    done, _ = asking(EvaluationChoice(category="plazos"), refuse)
     assert {outcome.question.category for outcome in done.outcomes} == {"plazos"}
     assert (done.gated, done.shortfalls, verdict(done)) == (False, (), "\nno gate applies")
 
 
 def test_one_tier(snapshot: KnowledgeSnapshot) -> None:
     """A tier is asked alone, and the chain's gate is not for it; the directory is no evidence for anything."""
-    done = evaluate(snapshot, Choice("directory_fallback", "dev", "plazos"), None, lambda _: None, lambda _done, _total: None)
+    done = evaluate(
+        snapshot, EvaluationChoice("directory_fallback", "dev", "plazos"), None, lambda _: None, lambda _done, _total: None
+    )
     assert {(outcome.tier, outcome.answered) for outcome in done.outcomes} == {("directory_fallback", False)}
     assert not done.gated
 
@@ -120,7 +122,7 @@ def test_one_tier(snapshot: KnowledgeSnapshot) -> None:
 def test_nothing_chosen(asking: Asking) -> None:
     """A choice that no question meets is named: an evaluation of nothing would pass."""
     with pytest.raises(DataError, match=r"^queries\.jsonl: split dev, category plazo: no question is of both; choose others$"):
-        asking(Choice(split="dev", category="plazo"), refuse)
+        asking(EvaluationChoice(split="dev", category="plazo"), refuse)
 
 
 class Romanian:
@@ -142,7 +144,7 @@ def test_asked_as_in_a_conversation(snapshot: KnowledgeSnapshot) -> None:
     others = Container(Settings(rag_enabled=False), None).snapshot()
     others.tools = replace(snapshot.tools, detector=Romanian())
     others.retriever = listen
-    done = evaluate(others, Choice(category="cross_lingual"), None, lambda _said: None, lambda _done, _total: None)
+    done = evaluate(others, EvaluationChoice(category="cross_lingual"), None, lambda _said: None, lambda _done, _total: None)
     assert seen == [Query(outcome.question.query, "clara", "ro", 20) for outcome in done.outcomes]
 
 
@@ -164,7 +166,7 @@ def test_baseline(asking: ComparingAsking, questions: dict[str, Question], tmp_p
         hit = Hit(passage_of("nie-plazos-01"), 1.0)
         return Found(Status.FOUND, "stub", (hit,)) if query.text == second.query else refuse(query)
 
-    _, said = asking(Choice(category="negative"), answer_the_second, file)
+    _, said = asking(EvaluationChoice(category="negative"), answer_the_second, file)
     assert said.splitlines()[-3:] == [
         "Since the baseline: 1 became right, 1 became wrong.",
         f"+ {first.id} [{first.language}] {first.query!r}: refusal <- refusal",
@@ -187,7 +189,7 @@ def test_bad_baseline(asking: ComparingAsking, tmp_path: Path, content: str, pla
         return refuse(query)
 
     with pytest.raises(DataError, match=re.escape(f"before.json: {place}: ")):
-        asking(Choice(), listen, file)
+        asking(EvaluationChoice(), listen, file)
     assert seen == []
 
 
@@ -210,7 +212,7 @@ def test_verdict(done: Evaluated, said: list[str]) -> None:
 
 def test_json(asking: Asking, oracle: Retrieve) -> None:
     """As JSON there is one row a question."""
-    done, _ = asking(Choice(category="multi_tramite"), oracle)
+    done, _ = asking(EvaluationChoice(category="multi_tramite"), oracle)
     rows = json.loads(done.as_json())
     assert [row["id"] for row in rows] == [outcome.question.id for outcome in done.outcomes]
     assert all(row["right"] for row in rows)
@@ -218,7 +220,7 @@ def test_json(asking: Asking, oracle: Retrieve) -> None:
 
 def test_written_run(asking: Asking, oracle: Retrieve, tmp_path: Path) -> None:
     """A run is written as JSON, CSV and TREC into a folder that is made for it, and is a baseline for the next."""
-    done, _ = asking(Choice(category="edge_case"), oracle)
+    done, _ = asking(EvaluationChoice(category="edge_case"), oracle)
     folder = tmp_path / "runs" / "first"
     write_run(folder, CHAIN, done.outcomes)
     names = [outcome.question.id for outcome in done.outcomes]

@@ -9,7 +9,7 @@ import pytest
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.language.tokens import words
-from clara.quality.dataset import Known, Question, halves, read_questions
+from clara.quality.dataset import KnownIds, Question, halves, read_questions
 from clara.settings import resources
 
 EVALUATION = resources() / "eval"
@@ -44,7 +44,7 @@ def catalogue() -> Catalogue:
 def questions(catalogue: Catalogue) -> list[Question]:
     """The real questions, read without a fault."""
     procedures = catalogue.procedures
-    known = Known(
+    known = KnownIds(
         sections={name: frozenset(section.id for section in one.sections) for name, one in procedures.items()},
         facts=frozenset(fact.id for one in procedures.values() for fact in one.facts),
         territories=frozenset(catalogue.places.by_code),
