@@ -107,6 +107,14 @@ def read_document(path: Path, name: str, schema: Schema) -> tuple[dict[str, Any]
     return (None if problems else document), problems
 
 
+def read_data(folder: Path, name: str, schema: str) -> dict[str, Any]:
+    """Read the JSON file `name` of the data folder, checked against its schema. Raises DataError naming every fault."""
+    document, faults = read_document(folder / name, name, read_schema(folder / "schema" / f"{schema}.schema.json"))
+    if document is None:
+        raise DataError(faults)
+    return document
+
+
 def day(value: str | None) -> date | None:
     """Read an ISO day; None when there is none or it is not in the calendar."""
     try:

@@ -13,7 +13,7 @@ from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data
 from clara.errors import Invalid
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Fact
@@ -67,9 +67,7 @@ NONE: Final = Derivations({}, {})
 
 def read_derivations(folder: Path) -> Derivations:
     """Read `folder`/derivations.json. Raises DataError naming every fault, formulas that cannot be read included."""
-    document, faults = read_document(folder / FILE, FILE, read_schema(folder / "schema" / "derivations.schema.json"))
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, FILE, "derivations")
     bases = {
         name: Base(name, told["title"], told["fact"], Decimal(str(told["value"])), told["unit"])
         for name, told in document["bases"].items()

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data
 from clara.knowledge.procedure import Procedure
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import spanish
@@ -53,10 +53,7 @@ class CitedFacts:
 
 def read_norms(folder: Path) -> tuple[CitedNorm, ...]:
     """Read `folder`/norms.json. Raises DataError."""
-    schema = read_schema(folder / "schema" / "norms.schema.json")
-    document, faults = read_document(folder / FILE, FILE, schema)
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, FILE, "norms")
     norms = tuple(
         CitedNorm(
             id=norm["id"],

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data
 from clara.language.phrases import Phrases
 from clara.language.tokens import Token, located, words
 
@@ -163,11 +163,7 @@ def _capitals(text: str, first: Token, last: Token) -> bool:
 
 def read_places(folder: Path) -> Places:
     """Read `folder`/places.json. Raises DataError naming every fault."""
-    document, faults = read_document(
-        folder / "places.json", "places.json", read_schema(folder / "schema" / "places.schema.json")
-    )
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, "places.json", "places")
     if faults := list(_faults(document["places"])):
         raise DataError(faults)
     listed = (

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data, read_schema
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Fact
 
@@ -206,9 +206,7 @@ class Hosts:
 
 def read_hosts(folder: Path) -> Hosts:
     """Read `folder`/hosts.json. Raises DataError naming every fault."""
-    document, faults = read_document(folder / HOSTS_FILE, FILE, read_schema(folder / "schema" / "hosts.schema.json"))
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, HOSTS_FILE, "hosts")
     return Hosts(document["public"], document["refused"])
 
 

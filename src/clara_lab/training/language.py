@@ -13,12 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import numpy as np
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data
 from clara.json_lines import TEXT, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
@@ -70,7 +70,7 @@ class Others:
 
 def read_others(folder: Path) -> Others:
     """Read detection/others.json of the data folder. Raises DataError."""
-    languages = _document(folder, "others")["languages"]
+    languages = read_data(folder, "detection/others.json", "detection_others")["languages"]
     answered = {name: one["answered_in"] for name, one in languages.items() if "answered_in" in one}
     served = read_languages(folder)
     if faults := [
@@ -88,7 +88,7 @@ def corpus_of(folder: Path, others: Others) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for language, texts in _phrases(folder):
         found[language] += texts
-    for language, known in _document(folder, "words")["words"].items():
+    for language, known in read_data(folder, "detection/words.json", "detection_words")["words"].items():
         found[language] += [*known, *(" ".join(drawn.sample(known, drawn.choice((2, 3, 4, 5)))) for _ in known)]
     for language, told in others.texts.items():
         found[language] += told
@@ -214,14 +214,6 @@ def _leaves(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
             yield from _leaves(inner)
-
-
-def _document(folder: Path, name: str) -> dict[str, Any]:
-    schema = read_schema(folder / "schema" / f"detection_{name}.schema.json")
-    document, faults = read_document(folder / "detection" / f"{name}.json", f"detection/{name}.json", schema)
-    if document is None:
-        raise DataError(faults)
-    return document
 
 
 def digest_of_corpus(corpus: Mapping[str, Iterable[str]]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from clara.answering.safety.scope import HELD, PUBLIC
-from clara.data_files import DataError, read_document, read_schema
+from clara.data_files import read_data
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion
 from clara.settings import resources
@@ -22,10 +22,7 @@ EVERY = 4
 
 def read_kinds(folder: Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Read scope/kinds.json: the kind of each topic that has one, and more (text, kind). Raises DataError."""
-    schema = read_schema(folder / "schema" / "scope_kinds.schema.json")
-    document, faults = read_document(folder / "scope" / "kinds.json", "scope/kinds.json", schema)
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, "scope/kinds.json", "scope_kinds")
     kinds = {topic: kind for kind, topics in document["topics"].items() for topic in topics}
     more = [(text, kind) for kind, spoken in document["examples"].items() for texts in spoken.values() for text in texts]
     return kinds, more

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from clara.data_files import DataError, read_document, read_schema
+from clara.data_files import read_data
 from clara.language.patterns import WordPattern
 from clara.language.tokens import located, texts_of, words
 
@@ -69,11 +69,7 @@ class Abuse:
 
 def read_abuse(folder: Path) -> Abuse:
     """Read scope/abuse.json. Raises DataError naming every fault."""
-    document, faults = read_document(
-        folder / "scope" / "abuse.json", "scope/abuse.json", read_schema(folder / "schema" / "scope_abuse.schema.json")
-    )
-    if document is None or faults:
-        raise DataError(faults)
+    document = read_data(folder, "scope/abuse.json", "scope_abuse")
     return Abuse(
         tuple((AbuseKind(kind), tuple(map(WordPattern, rule))) for kind, rules in document["rules"].items() for rule in rules),
         *(WordPattern(document[name]) for name in ("insults", "swearing", "reports")),

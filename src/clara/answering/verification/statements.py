@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from clara.data_files import DataError, read_document, read_schema
+from clara.data_files import read_data
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Procedure
@@ -139,10 +139,6 @@ def _titles(procedure: Procedure, *languages: str) -> Iterator[str]:
 
 def read_bodies(folder: Path) -> Mapping[str, Sequence[str]]:
     """Read `folder`/bodies.json. Raises DataError naming every fault."""
-    document, faults = read_document(
-        folder / "bodies.json", "bodies.json", read_schema(folder / "schema" / "bodies.schema.json")
-    )
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, "bodies.json", "bodies")
     bodies: Mapping[str, Sequence[str]] = document["bodies"]
     return bodies

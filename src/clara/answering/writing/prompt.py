@@ -9,7 +9,7 @@ from typing import Final
 
 from clara.answering.message import Citation
 from clara.answering.ports import Prompt
-from clara.data_files import DataError, read_document, read_schema
+from clara.data_files import read_data
 from clara.knowledge.passages import fact_of
 from clara.language.packs import read_languages
 from clara.retrieval.passage import Passage
@@ -139,10 +139,6 @@ def _fields(citation: Citation, passage: Passage, evidence: Evidence) -> str:
 
 def read_prompts(folder: Path) -> Prompts:
     """Read `folder`/prompts.json and how languages are named. Raises DataError naming every fault."""
-    document, faults = read_document(
-        folder / "prompts.json", "prompts.json", read_schema(folder / "schema" / "prompts.schema.json")
-    )
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, "prompts.json", "prompts")
     languages = {code: language.prompt for code, language in read_languages(folder).items()}
     return Prompts("\n".join(document["instruction"]), "\n".join(document["rewrite"]), document["problems"], languages)

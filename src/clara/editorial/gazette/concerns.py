@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_data
 from clara.editorial.gazette.issues import Item, ItemDocument, Reference
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
@@ -65,10 +65,7 @@ class GazetteRules:
 
 def read_rules(folder: Path, procedures: Iterable[str]) -> GazetteRules:
     """Read `folder`/gazette.json, whose words speak of these procedures. Raises DataError."""
-    schema = read_schema(folder / "schema" / "gazette.schema.json")
-    document, faults = read_document(folder / FILE, FILE, schema)
-    if document is None:
-        raise DataError(faults)
+    document = read_data(folder, FILE, "gazette")
     named = {name for entry in document["words"] for name in entry["procedures"]}
     if unknown := sorted(named - set(procedures)):
         raise DataError([Fault(FILE, "$.words", f"{', '.join(unknown)} is no procedure; correct it")])
