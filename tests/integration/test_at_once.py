@@ -21,7 +21,7 @@ def engine(empty_url: str) -> Iterator[Engine]:
 
 
 def spent(once: AtOnce) -> list[int]:
-    return [row.used for row in once.rows("spend_call", SPENT)]
+    return [row.used for row in once.rows("spend_call", **SPENT)]
 
 
 def used(engine: Engine) -> int:
@@ -39,9 +39,9 @@ def test_each_statement_commits(engine: Engine) -> None:
     with engine.connect() as connection, connection.begin() as undone:
         connection.execute(text("update usage set used = 100"))
         undone.rollback()
-    assert once.changed("spend_call", SPENT) == 1
+    assert once.changed("spend_call", **SPENT) == 1
     assert spent(once) == [3]
-    assert once.row("spend_call", SPENT | {"per_day": 3}) is None
+    assert once.row("spend_call", **SPENT | {"per_day": 3}) is None
     assert used(engine) == 3
 
 
@@ -49,7 +49,7 @@ def test_a_mistake_leaves_the_connection(engine: Engine) -> None:
     """The driver's error comes through, and the only connection serves the next."""
     once = AtOnce(engine)
     with pytest.raises(psycopg.errors.InvalidTextRepresentation):
-        once.row("spend_call", SPENT | {"per_day": "nine"})
+        once.row("spend_call", **SPENT | {"per_day": "nine"})
     assert spent(once) == [1]
 
 
@@ -60,7 +60,7 @@ def test_a_connection_that_ends_is_not_used_again(engine: Engine) -> None:
         connection.execute(text(CUT))
         connection.execute(text("create trigger cut after insert on usage for each row execute function cut()"))
     with pytest.raises(psycopg.OperationalError):
-        once.row("spend_call", SPENT)
+        once.row("spend_call", **SPENT)
     with engine.begin() as connection:
         connection.execute(text("drop trigger cut on usage"))
     assert spent(once) == [1]

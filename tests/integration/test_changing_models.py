@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import Any
 
+import psycopg
 import pytest
 from alembic import command
 from sqlalchemy import text
@@ -226,9 +227,9 @@ def test_two_vector_spaces_never_meet(services: Container) -> None:
     with pytest.raises(DBAPIError, match="expected 384 dimensions, not 768"):
         index.search(replace(tagged, model=""), theirs)
     forgotten = forget(services, "p001")
-    with pytest.raises(DBAPIError, match="expected 768 dimensions, not 384"):
+    with pytest.raises(psycopg.DataError, match="expected 768 dimensions, not 384"):
         services.spaces().add("towns", GEMINI, {forgotten: mine})
-    with pytest.raises(DBAPIError, match="fk_corpora_model"):
+    with pytest.raises(psycopg.IntegrityError, match="fk_corpora_model"):
         services.spaces().serve("towns", "never-built", blank=keys(services))
     assert held(services) == {"words": (5, 0, False), GEMINI: (4, 1, True)}
 

@@ -15,6 +15,7 @@ from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.index import PostgresIndex, space_id
 from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.adapters.postgres.corpus.spaces import NameTakenError, ensure_space, index_space
+from clara.adapters.postgres.statements import AtOnce
 from clara.ingestion.journey import ingest
 from clara.ingestion.ports import CorpusChange, CorpusUnavailableError, StoredCorpus, WrittenPassage
 from clara.retrieval.passage import Passage, Query
@@ -137,10 +138,10 @@ def test_another_profile_alone_is_a_change(engine: Engine, store: PostgresPassag
 def test_two_new_corpora_at_once(engine: Engine, fill: Callable[..., object]) -> None:
     """Both are indexed, though making an index waits for all who are writing vectors."""
     with ThreadPoolExecutor(1) as pool:
-        with engine.begin() as first:
-            first.execute(text("insert into corpora (name, profile) values ('cities', 'prose')"))
+        with AtOnce(engine).transaction() as first:
+            first.changed("passage.corpus", corpus="cities", profile="prose")
             ensure_space(first, "cities", MODEL, 2)
-            first.execute(text("lock table embeddings in row exclusive mode"))  # it writes vectors
+            first.connection.execute("lock table embeddings in row exclusive mode")  # it writes vectors
             second = pool.submit(fill, "laws", *LAWS)
             until(lambda: somebody_waits(engine))
             index_space(first, "cities", MODEL, 2)

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.delivery.usage import PostgresBudget, TurnTask, purge, take_in
+from clara.adapters.postgres.delivery.usage import KEPT_DAYS, PostgresBudget, TurnTask, take_in
 from clara.adapters.postgres.statements import AtOnce
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.delivery.limits import Admission, Limits
@@ -62,6 +62,11 @@ def stored(statements: AtOnce, sender: str, limits: Limits, received_at: datetim
 def receive(engine: Engine, sender: str, limits: Limits, received_at: datetime | None = MOMENT) -> Admission:
     """Take a new message in as the inbox does."""
     return stored(AtOnce(engine), sender, limits, received_at)
+
+
+def purge(engine: Engine) -> int:
+    """Drop the windows that are over, as upkeep does."""
+    return AtOnce(engine).changed("forget_usage", days=KEPT_DAYS)
 
 
 def used(engine: Engine, scope: str) -> int:
@@ -278,10 +283,8 @@ def test_nothing_but_pseudonyms_is_kept(engine: Engine) -> None:
 
 
 def test_a_database_that_is_away_is_named() -> None:
-    """Whoever asks the budget or purges is told that the store is away."""
+    """Whoever asks the budget is told that the store is away."""
     engine = open_engine("postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(StoreUnavailableError):
         PostgresBudget(engine, 1, 1).spend(ANA)
-    with pytest.raises(StoreUnavailableError):
-        purge(engine)
     engine.dispose()

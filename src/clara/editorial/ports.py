@@ -181,8 +181,9 @@ class GazetteRecord(Protocol):
     def tell(self, post: Callable[[list[GazetteAlert]], None], now: datetime, limit: int = 50) -> Sequence[str]:
         """Give `post` what nobody was told of, and mark it as told if that raises nothing."""
 
-    def seen(self, item_id: str, now: datetime) -> bool:
-        """Record that a person has looked at an alert; False when there is none of that id."""
+    def seen(self, item_id: str, now: datetime) -> datetime | None:
+        """Record that a person has looked at an alert; give when that was first, None when there is none of that id."""
+        ...
 
 
 class PublicationVerdict(Protocol):

@@ -23,7 +23,7 @@ from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
 from clara.adapters.postgres.editorial.findings import PostgresReview
-from clara.adapters.postgres.editorial.gazette import PostgresGazetteReading
+from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
@@ -60,7 +60,7 @@ def build_admin(container: Container) -> AdminDesk:
     """Build what the addresses for operators call."""
     engine = container.engine
     audit, runs = PostgresAudit(engine), PostgresRuns(engine)
-    review, gazette = PostgresReview(engine), PostgresGazetteReading(engine)
+    review, gazette = PostgresReview(engine), PostgresGazette(engine)
 
     def ran(limit: int, before: int | None, job: str | None) -> Sequence[Run]:
         with translated(StoreUnavailableError):

@@ -5,10 +5,10 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import ProgrammingError
 
-from clara.adapters.postgres.connections import UnsuitableServerError, translated
+from clara.adapters.postgres.connections import UnsuitableServerError
 
 # Any constant: one process migrates at a time, the others wait and find nothing to do.
 LOCK = 5_305_001
@@ -35,12 +35,6 @@ def upgrade(connection: Connection, scripts: Path) -> tuple[str | None, str | No
         )
         raise UnsuitableServerError(msg) from error
     return before, MigrationContext.configure(connection).get_current_revision()
-
-
-def differences(engine: Engine, scripts: Path) -> None:
-    """Raise alembic.util.CommandError when the tables of schema.py and of the database differ."""
-    with translated(), engine.begin() as connection:
-        command.check(_config(scripts, connection))
 
 
 def _config(scripts: Path, connection: object) -> Config:

@@ -2,17 +2,16 @@
 
 import pytest
 from psycopg import _queries
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from clara.adapters.postgres.sql import source, statement
+from clara.adapters.postgres.statements import _for_driver, source
 
 
 @pytest.mark.parametrize("name", ["accept_message", "begin_turn", "record_reply", "forward_reports", "refuse_message"])
 def test_it_is_remembered(name: str) -> None:
     """Neither its length nor its parameters are above the driver's bounds; those are private, so they are held here."""
-    compiled = statement(name).compile(dialect=PGDialect_psycopg())
-    assert len(str(compiled).encode()) <= _queries.MAX_CACHED_STATEMENT_LENGTH
-    assert len(compiled.params) <= _queries.MAX_CACHED_STATEMENT_PARAMS
+    sent = _for_driver(name)
+    assert len(sent) <= _queries.MAX_CACHED_STATEMENT_LENGTH
+    assert 0 < sent.count(b"%(") <= _queries.MAX_CACHED_STATEMENT_PARAMS
 
 
 def test_nothing_but_comments_and_blanks_is_left_out() -> None:
@@ -21,3 +20,10 @@ def test_nothing_but_comments_and_blanks_is_left_out() -> None:
     assert sent.startswith("with stored as (\ninsert into inbox")
     assert sent.endswith("left join scheduled on true")
     assert "--" not in sent
+
+
+def test_one_of_a_file_ends_where_the_next_begins() -> None:
+    """A name after the point is that of a statement in the file; casts are no values."""
+    assert source("publication.version_of") == "select version from corpora where name = :physical"
+    assert _for_driver("publication.version_of") == b"select version from corpora where name = %(physical)s"
+    assert b"null::bigint as passages" in _for_driver("publication.call")

@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from pgvector import Vector as PgVector
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import as_literal
-from clara.adapters.postgres.schema import embedding_memory_totals as totals
-from clara.adapters.postgres.schema import remembered_embeddings as remembered
-from clara.adapters.postgres.sql import statement
+from clara.adapters.postgres.statements import AtOnce, made
 from clara.retrieval.embedding_memory import Computed, EmbeddingMemoryUnavailableError, MemoryStatistics, Used, Vector32
 
 # DevMatrix keeps a vector for 30 days and drops a tenth of them when it is full. It holds 10,000; a corpus of 100,000 passages
@@ -30,7 +27,7 @@ class PostgresEmbeddingMemory:
     """Keeps vectors as pgvector's float32, each for `lifetime_days`, at most `max_entries` and one hundredth of that."""
 
     def __init__(self, engine: Engine, *, lifetime_days: float = LIFETIME_DAYS, max_entries: int = MAX_ENTRIES) -> None:
-        self._engine = engine
+        self._at_once = AtOnce(engine, EmbeddingMemoryUnavailableError)
         self._lifetime = lifetime_days * DAY
         self._max_entries = max_entries
         self._interval = max(1, round(max_entries * CHECKED_EVERY))
@@ -39,39 +36,23 @@ class PostgresEmbeddingMemory:
 
     def get_many(self, model: str, keys: Sequence[str]) -> Mapping[str, Vector32]:
         """Give the vectors that are there and not too old. Raises EmbeddingMemoryUnavailableError."""
-        asked = {"model": model, "keys": list(keys), "lifetime": self._lifetime}
-        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
-            rows = connection.execute(statement("recall_embeddings"), asked).all()
+        rows = self._at_once.rows("recall_embeddings", model=model, keys=list(keys), lifetime=self._lifetime)
         return {row.key: PgVector.from_binary(row.vector).to_numpy() for row in rows}
 
     def put_many(self, model: str, computed: Mapping[str, Computed]) -> None:
         """Store and commit, then drop what is too old or too much. Raises EmbeddingMemoryUnavailableError."""
-        values = {
-            "model": model,
-            "keys": list(computed),
-            "vectors": [as_literal(made.vector.tolist()) for made in computed.values()],
-            "milliseconds": [made.milliseconds for made in computed.values()],
-        }
-        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
-            connection.execute(statement("store_embeddings"), values)
+        vectors = [as_literal(one.vector.tolist()) for one in computed.values()]
+        milliseconds = [one.milliseconds for one in computed.values()]
+        self._at_once.changed("store_embeddings", model=model, keys=list(computed), vectors=vectors, milliseconds=milliseconds)
         if self._due(len(computed)):
             self._drop()
 
     def statistics(self) -> MemoryStatistics:
         """Give what is held and what was saved, over all models. Raises EmbeddingMemoryUnavailableError."""
-        size = func.pg_total_relation_size(remembered.name)
-        summed = [func.coalesce(func.sum(column), 0) for column in (totals.c.hits, totals.c.misses, totals.c.saved_ms)]
-        most = (
-            select(remembered.c.key, remembered.c.model, remembered.c.uses)
-            .where(remembered.c.uses > 0)
-            .order_by(remembered.c.uses.desc(), remembered.c.key)
-            .limit(MOST_USED)
-        )
-        with translated(EmbeddingMemoryUnavailableError), self._engine.connect() as connection:
-            entries, oldest, disk = connection.execute(select(func.count(), func.min(remembered.c.created_at), size)).one()
-            hits, misses, saved = connection.execute(select(*summed)).one()
-            used = tuple(Used(row.key[:SHOWN_DIGITS], row.model, row.uses) for row in connection.execute(most))
-        return MemoryStatistics(entries, disk, int(hits), int(misses), float(saved), oldest, used)
+        with self._at_once.transaction() as together:
+            size, totals = together.row("embedding.size"), together.row("embedding.totals")
+            used = together.read(Used, "embedding.most_used", digits=SHOWN_DIGITS, limit=MOST_USED)
+        return made(MemoryStatistics, size, **totals._asdict(), most_used=tuple(used))
 
     def _due(self, stored: int) -> bool:
         with self._lock:
@@ -81,7 +62,6 @@ class PostgresEmbeddingMemory:
             return due
 
     def _drop(self) -> None:
-        bounds = {"most": self._max_entries, "kept": int(self._max_entries * KEPT)}
-        with translated(EmbeddingMemoryUnavailableError), self._engine.begin() as connection:
-            connection.execute(statement("expire_embeddings"), {"lifetime": self._lifetime})
-            connection.execute(statement("evict_embeddings"), bounds)
+        with self._at_once.transaction() as together:
+            together.changed("expire_embeddings", lifetime=self._lifetime)
+            together.changed("evict_embeddings", most=self._max_entries, kept=int(self._max_entries * KEPT))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine, Row, TextClause, text
 
 from clara.adapters.postgres.connections import translated
-from clara.adapters.postgres.sql import source
+from clara.adapters.postgres.statements import source
 from clara.retrieval.names import spoken
 from clara.retrieval.passage import Hit, Query, stored_passage
 from clara.retrieval.ports import ForeignVectorError, IndexUnavailableError, Vector

@@ -1,19 +1,17 @@
 """The store that ingestion writes to: passages and their vectors, changed together in one transaction."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, delete, func, insert, select, text, update
-from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.exc import DBAPIError
+import psycopg
+from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
-from clara.adapters.postgres.corpus.index import space_id, storable
-from clara.adapters.postgres.corpus.spaces import ensure_space, index_space, lock_corpus
+from clara.adapters.postgres.corpus.index import as_literal, space_id, storable
+from clara.adapters.postgres.corpus.spaces import ensure_space, index_space
 from clara.adapters.postgres.editorial.evidence import record_evidence
-from clara.adapters.postgres.schema import corpora, embeddings, links, names, passages, vector_spaces
-from clara.adapters.postgres.sql import statement
+from clara.adapters.postgres.statements import AtOnce, Row, Session, Transaction
 from clara.errors import NotFound
 from clara.ingestion.ports import (
     BusyDocumentError,
@@ -29,14 +27,6 @@ from clara.retrieval.profile import Profile
 DOCUMENT: Final = 5_305_011
 # Whoever has the document embeds it meanwhile: the largest norm, 2,600 passages at four a second, takes eleven minutes.
 PATIENCE_SECONDS: Final = 1_800
-TAKE: Final = text("select pg_advisory_lock(:lock, hashtext(:name))")
-# The lock of a machine that vanished without a word goes when the server notices, by default after two hours.
-PREPARE: Final = text(
-    "select set_config('lock_timeout', :patience, false), set_config('statement_timeout', '0', false), "
-    "set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
-    "set_config('tcp_keepalives_count', '3', false), set_config('application_name', 'clara ingestion', false)"
-)
-NOT_AVAILABLE: Final = "55P03"
 
 
 @contextmanager
@@ -45,21 +35,12 @@ def alone_with(engine: Engine, corpus: str, document: str, patience_seconds: flo
 
     Raises BusyDocumentError, CorpusUnavailableError.
     """
-    with translated(CorpusUnavailableError):
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-    try:
-        with translated(CorpusUnavailableError):
-            connection.detach()  # the lock is the session's: no other user of the pool may ever get this connection
-            connection.execute(PREPARE, {"patience": f"{patience_seconds * 1000:.0f}ms"})
-            try:
-                connection.execute(TAKE, {"lock": DOCUMENT, "name": f"{corpus}\n{document}"})
-            except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", None) == NOT_AVAILABLE:
-                    raise BusyDocumentError(f"somebody else ingests {document}; look whether that process is alive") from error
-                raise
+    with closing(Session(engine, CorpusUnavailableError, "clara ingestion", patience_seconds)) as session:
+        try:
+            session.row("passage.take", lock=DOCUMENT, name=f"{corpus}\n{document}")
+        except psycopg.errors.LockNotAvailable as error:
+            raise BusyDocumentError(f"somebody else ingests {document}; look whether that process is alive") from error
         yield
-    finally:
-        connection.close()
 
 
 class UnknownCorpusError(NotFound):
@@ -69,7 +50,6 @@ class UnknownCorpusError(NotFound):
 # After so many new passages the planner is told what the tables hold. Until the server looked by itself, a minute later, a
 # question to 15,825 of them took 253 ms instead of 70.
 MANY = 1_000
-SEARCHED = ("passages", "embeddings", "postings", "lexicon", "names", "links")
 
 
 class PostgresPassages:
@@ -80,182 +60,114 @@ class PostgresPassages:
 
     def __init__(self, engine: Engine, model: str, dimensions: int, profile: Profile | None = None) -> None:
         self.profile = profile or Profile()
-        self._engine = engine
+        self._at_once = AtOnce(engine, CorpusUnavailableError)
         self._model = model
         self._dimensions = dimensions
 
     def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
         """Give what is there now, of the corpus or of one document. Raises CorpusUnavailableError."""
-        meant = _meant(corpus, document)
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            rows = connection.execute(select(passages.c.id, passages.c.digest).where(meant)).all()
-            vectors = connection.execute(
-                select(passages.c.id, embeddings.c.digest)
-                .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
-                .where(meant, embeddings.c.space_id == space_id(corpus, self._model))
-            ).all()
-            profile = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
+        meant = {"corpus": corpus, "document": document}
+        with self._at_once.transaction() as together:
+            rows = together.rows("passage.digests", **meant)
+            vectors = together.rows("passage.vector_digests", space_id=space_id(corpus, self._model), **meant)
+            profile = together.value("passage.profile", corpus=corpus)
         return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
         """Give the stored vectors of these passages. Raises CorpusUnavailableError."""
-        wanted = (
-            select(passages.c.id, embeddings.c.vector)
-            .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
-            .where(
-                passages.c.corpus == corpus,
-                passages.c.id.in_(ids),
-                embeddings.c.space_id == space_id(corpus, self._model),
-            )
-        )
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            return {row.id: row.vector for row in connection.execute(wanted)}
+        rows = self._at_once.rows("passage.vectors", corpus=corpus, ids=list(ids), space_id=space_id(corpus, self._model))
+        return {row.id: row.vector for row in rows}
 
     def apply(self, corpus: str, change: CorpusChange) -> None:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises CorpusUnavailableError."""
-        with translated(CorpusUnavailableError), self._engine.begin() as connection:
-            connection.execute(text("set local statement_timeout = 0"))
-            lock_corpus(connection, corpus)
-            made = upsert(corpora).values(name=corpus, profile=self.profile.name)
-            connection.execute(made.on_conflict_do_update(index_elements=["name"], set_={"profile": self.profile.name}))
-            new = ensure_space(connection, corpus, self._model, self._dimensions)
-            # The first model that a corpus is embedded with serves it, until `clara index` says otherwise.
-            connection.execute(
-                update(corpora).where(corpora.c.name == corpus, corpora.c.model.is_(None)).values(model=self._model)
-            )
-            meant = _meant(corpus, change.document)
+        with self._at_once.transaction() as together:
+            together.changed("session.unhurried")
+            together.row("passage.lock", corpus=corpus)
+            together.changed("passage.corpus", corpus=corpus, profile=self.profile.name)
+            new = ensure_space(together, corpus, self._model, self._dimensions)
+            together.changed("passage.first_model", corpus=corpus, model=self._model)
             for ids in _batches(sorted(change.drop)):
-                _drop(connection, meant, ids)
-            others = self._other_spaces(connection, corpus)
+                together.changed("passage.drop", corpus=corpus, document=change.document, ids=ids)
             for items in _batches(change.write):
-                kept = _vectors_to_keep(connection, corpus, others, items) if others else []
-                _drop(connection, meant, [item.passage.id for item in items])
-                keys = self._write(connection, corpus, items)
-                if kept:
-                    connection.execute(insert(embeddings), [{**row, "passage_pk": keys[row.pop("id")]} for row in kept])
+                ids = [item.passage.id for item in items]
+                kept = together.rows("passage.other_vectors", corpus=corpus, ids=ids, model=self._model)
+                together.changed("passage.drop", corpus=corpus, document=change.document, ids=ids)
+                self._write(together, corpus, items, kept)
             if new:
-                index_space(connection, corpus, self._model, self._dimensions)
+                index_space(together, corpus, self._model, self._dimensions)
             if change.document is None:
-                _link(connection, corpus, change.links)
-            record_evidence(connection, corpus, {*change.drop, *(item.passage.id for item in change.write)})
+                _link(together, corpus, change.links)
+            record_evidence(together, corpus, {*change.drop, *(item.passage.id for item in change.write)})
             if len(change.write) >= MANY:
-                connection.execute(text(f"analyze {', '.join(SEARCHED)}"))
+                together.changed("passage.analyze")
 
-    def _other_spaces(self, connection: Connection, corpus: str) -> Sequence[int]:
-        others = select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus, vector_spaces.c.model != self._model)
-        return connection.execute(others).scalars().all()
-
-    def _write(self, connection: Connection, corpus: str, items: Sequence[WrittenPassage]) -> dict[str, int]:
-        rows = [
-            {
-                "corpus": corpus,
-                "id": item.passage.id,
-                "collection": item.passage.collection,
-                "document_id": item.passage.document_id,
-                "section": item.passage.section,
-                "heading": list(item.passage.heading),
-                "text": storable(item.passage.text),
-                "indexed_text": storable(item.passage.indexed_text),
-                "language": item.passage.language,
-                "territory": item.passage.territory,
-                "digest": item.digest,
-                "metadata": item.passage.stored_metadata,
-            }
-            for item in items
-        ]
-        made = connection.execute(insert(passages).returning(passages.c.id, passages.c.pk), rows)
-        keys = {row.id: row.pk for row in made}
+    def _write(self, together: Transaction, corpus: str, items: Sequence[WrittenPassage], kept: Sequence[Row]) -> None:
+        """Write passages with their vectors and names; of the vectors in other spaces those that are still of their texts."""
+        together.changed("passage.write", corpus=corpus, rows=json.dumps([_row(item) for item in items]))
+        digests = {item.passage.id: item.vector_digest for item in items}
+        space = space_id(corpus, self._model)
         vectors = [
-            {
-                "space_id": space_id(corpus, self._model),
-                "passage_pk": keys[item.passage.id],
-                "digest": item.vector_digest,
-                "vector": list(item.vector),
-            }
-            for item in items
-            if any(item.vector)
+            *((item.passage.id, space, item.vector_digest, as_literal(item.vector)) for item in items if any(item.vector)),
+            *((row.id, row.space_id, row.digest, row.vector) for row in kept if row.digest == digests[row.id]),
         ]
-        if vectors:
-            connection.execute(insert(embeddings), vectors)
-        named = [
-            {"corpus": corpus, "name": storable(name), "passage_pk": keys[item.passage.id]}
-            for item in items
-            for name in item.names
-        ]
-        if named:
-            connection.execute(upsert(names).on_conflict_do_nothing(), named)
-        return keys
+        ids, spaces, of_texts, literals = ([row[column] for row in vectors] for column in range(4))
+        told = {"corpus": corpus, "ids": ids, "spaces": spaces, "digests": of_texts, "vectors": literals}
+        together.changed("passage.write_vectors", **told)
+        named = [(item.passage.id, storable(name)) for item in items for name in item.names]
+        told = {"corpus": corpus, "ids": [name[0] for name in named], "names": [name[1] for name in named]}
+        together.changed("passage.write_names", **told)
 
     def corpora(self) -> list[StoredCorpus]:
         """List what is there, by name. Raises CorpusUnavailableError."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            rows = connection.execute(statement("corpora")).all()
-        return [
-            StoredCorpus(row.name, row.profile, row.passages, row.documents, tuple(row.collections), row.links) for row in rows
-        ]
+        return self._at_once.read(StoredCorpus, "corpora")
 
     def profile_of(self, corpus: str) -> str:
         """Give the name of the corpus's profile. Raises UnknownCorpusError, CorpusUnavailableError."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            name = connection.scalar(select(corpora.c.profile).where(corpora.c.name == corpus))
+        name = self._at_once.value("passage.profile", corpus=corpus)
         if name is None:
             raise UnknownCorpusError(f"there is no corpus {corpus!r}; `clara corpus list` names those there are")
         return str(name)
 
     def sampled_vectors(self, corpus: str, size: int) -> list[list[float]]:
         """Give the vectors of `size` passages at most, always the same ones of a corpus. Raises CorpusUnavailableError."""
-        wanted = (
-            select(embeddings.c.vector)
-            .where(embeddings.c.space_id == space_id(corpus, self._model))
-            .order_by(func.md5(embeddings.c.digest), embeddings.c.passage_pk)
-            .limit(size)
-        )
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            return list(connection.execute(wanted).scalars())
+        rows = self._at_once.rows("passage.sampled_vectors", space_id=space_id(corpus, self._model), size=size)
+        return [row.vector for row in rows]
 
     def drop(self, corpus: str) -> bool:
         """Remove a corpus with everything made for it; False when there is none. Raises CorpusUnavailableError."""
-        with translated(CorpusUnavailableError), self._engine.begin() as connection:
-            connection.execute(text("set local statement_timeout = 0"))
-            spaces = connection.execute(select(vector_spaces.c.id).where(vector_spaces.c.corpus == corpus)).scalars().all()
-            gone = connection.execute(delete(corpora).where(corpora.c.name == corpus).returning(corpora.c.name)).first()
-            for number in spaces:
-                connection.execute(text(f"drop index if exists hnsw_{int(number)}"))
-            record_evidence(connection, corpus)
-        return gone is not None
+        with self._at_once.transaction() as together:
+            together.changed("session.unhurried")
+            spaces = together.rows("passage.spaces", corpus=corpus)
+            gone = together.changed("passage.drop_corpus", corpus=corpus)
+            for space in spaces:
+                together.connection.execute(f"drop index if exists hnsw_{int(space.id)}".encode())
+            record_evidence(together, corpus)
+        return bool(gone)
 
 
-def _meant(corpus: str, document: str | None) -> ColumnElement[bool]:
-    """Give the condition for the passages of a corpus, or of one document of it."""
-    whole = passages.c.corpus == corpus
-    return whole if document is None else and_(whole, passages.c.document_id == document)
+def _row(item: WrittenPassage) -> dict[str, Any]:
+    passage = item.passage
+    return {
+        "id": passage.id,
+        "collection": passage.collection,
+        "document_id": passage.document_id,
+        "section": passage.section,
+        "heading": list(passage.heading),
+        "text": storable(passage.text),
+        "indexed_text": storable(passage.indexed_text),
+        "language": passage.language,
+        "territory": passage.territory,
+        "digest": item.digest,
+        "metadata": passage.stored_metadata,
+    }
 
 
-def _drop(connection: Connection, meant: ColumnElement[bool], ids: Sequence[str]) -> None:
-    connection.execute(delete(passages).where(meant, passages.c.id.in_(ids)))
-
-
-def _vectors_to_keep(
-    connection: Connection, corpus: str, spaces: Sequence[int], items: Sequence[WrittenPassage]
-) -> list[dict[str, Any]]:
-    """Read the vectors in other spaces that are still of the texts that these passages will have."""
-    digests = {item.passage.id: item.vector_digest for item in items}
-    held = (
-        select(passages.c.id, embeddings.c.space_id, embeddings.c.digest, embeddings.c.vector)
-        .join(embeddings, embeddings.c.passage_pk == passages.c.pk)
-        .where(passages.c.corpus == corpus, passages.c.id.in_(digests), embeddings.c.space_id.in_(spaces))
-    )
-    return [dict(row) for row in connection.execute(held).mappings() if row["digest"] == digests[row["id"]]]
-
-
-def _link(connection: Connection, corpus: str, wanted: Collection[tuple[str, str]]) -> None:
+def _link(together: Transaction, corpus: str, wanted: Collection[tuple[str, str]]) -> None:
     """Make the corpus's links exactly these."""
-    connection.execute(delete(links).where(links.c.source_pk.in_(select(passages.c.pk).where(passages.c.corpus == corpus))))
+    together.changed("passage.unlink", corpus=corpus)
     for edges in _batches(sorted(wanted), 5000):
-        connection.execute(
-            statement("link"),
-            {"corpus": corpus, "sources": [source for source, _ in edges], "targets": [target for _, target in edges]},
-        )
+        sources, targets = [source for source, _ in edges], [target for _, target in edges]
+        together.changed("link", corpus=corpus, sources=sources, targets=targets)
 
 
 def _batches(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 import psycopg
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from clara.adapters.postgres.connections import blames_values, described, is_outage, named, translated
+from clara.adapters.postgres.connections import blames_values, described, is_outage, named
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.delivery.usage import EMERGENCY_LOCK, PRIORITIES, TurnTask, take_in
-from clara.adapters.postgres.schema import inbox, outbox, turns
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.limits import Limits
 from clara.delivery.message import Incoming, Lane, LocalReply
@@ -65,8 +64,8 @@ class PostgresInbox:
     """Implements delivery's Inbox, and reads replies back for the local chat page. `limits` None: there are none."""
 
     def __init__(self, engine: Engine, key: str, sealer: Sealer, kind: TurnTask, limits: Limits | None = None) -> None:
-        self._engine = engine
-        self._at_once = AtOnce(engine)
+        self._accepting = AtOnce(engine)
+        self._at_once = AtOnce(engine, StoreUnavailableError)
         self._key = key
         self._sealer = sealer
         self._kind = kind
@@ -79,14 +78,13 @@ class PostgresInbox:
         """
         name = pseudonym(self._key, incoming.sender, incoming.channel)
         row = self._row(incoming, name)
-        with refusals(inbox.name):
-            return take_in(self._at_once, row, self._limits, self._kind, incoming.lane) is not None
+        with refusals("inbox"):
+            return take_in(self._accepting, row, self._limits, self._kind, incoming.lane) is not None
 
     def hasten(self, sid: str) -> bool:
         """Move a stored message to the lane of emergencies; False when none of that id waits. Raises StoreUnavailableError."""
         moved = {"sid": storable(sid), "priority": PRIORITIES[Lane.EMERGENCY], "lock": EMERGENCY_LOCK}
-        with translated(StoreUnavailableError):
-            return bool(self._at_once.changed("hasten", moved))
+        return bool(self._at_once.changed("hasten", **moved))
 
     def _row(self, incoming: Incoming, name: str) -> dict[str, Any]:
         stored = replace(
@@ -108,15 +106,7 @@ class PostgresInbox:
 
     def reply_to(self, sid: str) -> LocalReply | None:
         """Give the reply to a message; None while there is none. Raises KeyError when the message is unknown."""
-        wanted = (
-            select(inbox.c.id, outbox.c.body, turns.c.language)
-            .outerjoin(outbox, outbox.c.inbox_id == inbox.c.id)
-            .outerjoin(turns, turns.c.inbox_id == inbox.c.id)
-            .where(inbox.c.message_sid == storable(sid))
-            .order_by(outbox.c.part)
-        )
-        with translated(StoreUnavailableError), self._engine.connect() as connection:
-            rows = connection.execute(wanted).all()
+        rows = self._at_once.rows("turn.reply_to", sid=storable(sid))
         if not rows:
             raise KeyError(sid)
         if rows[0].body is None:

@@ -4,35 +4,21 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import structlog
-from sqlalchemy import Connection, Engine, Row, bindparam, func, or_, select, update
+from sqlalchemy import Engine
 
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.delivery.inbox import Schedule, refusals
 from clara.adapters.postgres.delivery.turn_store import lock_of
-from clara.adapters.postgres.schema import inbox, outbox
-from clara.adapters.postgres.statements import AtOnce
+from clara.adapters.postgres.statements import AtOnce, Row, Transaction
 from clara.delivery.message import Report
 from clara.delivery.ports import RefusedError
 from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, ReplyPart, hopeful, merge
 
 LARGEST_NUMBER: Final = 2**63 - 1
 log = structlog.get_logger()
-
-HELD: Final = (
-    select(
-        outbox,
-        inbox.c.pseudonym,
-        func.extract("epoch", func.clock_timestamp() - inbox.c.received_at).label("age"),
-        # Nothing can be sent again to who was erased, once the receipt was out and the address gone.
-        or_(inbox.c.pseudonym != "", inbox.c.address.is_not(None), inbox.c.sender.is_not(None)).label("reachable"),
-    )
-    .join(inbox, inbox.c.id == outbox.c.inbox_id)
-    .where(outbox.c.id == bindparam("number"))
-    .with_for_update(of=outbox)
-)
 
 
 @dataclass(slots=True)
@@ -48,7 +34,6 @@ class PostgresReports:
     """Implements delivery's DeliveryReports."""
 
     def __init__(self, engine: Engine, schedule: Schedule) -> None:
-        self._engine = engine
         self._at_once = AtOnce(engine)
         self._schedule = schedule
         self._asked: deque[_WaitingReport] = deque()
@@ -63,8 +48,8 @@ class PostgresReports:
         try:
             if not hopeful(report) and self._forward(report):
                 return True
-            with refusals(outbox.name), self._engine.begin() as connection:
-                return self._merge(connection, report)
+            with refusals("outbox"), self._at_once.transaction() as together:
+                return self._merge(together, report)
         except RefusedError:  # another part is recorded under this id
             log.warning("delivery report of another message")
             return False
@@ -98,13 +83,13 @@ class PostgresReports:
             "progress": list(PROGRESS),
         }
         try:
-            with refusals(outbox.name):
-                return {reports[row.id] for row in self._at_once.rows("forward_reports", told)}
+            with refusals("outbox"):
+                return {reports[row.id] for row in self._at_once.rows("forward_reports", **told)}
         except RefusedError:  # another part is recorded under one of the ids
             return ()
 
-    def _merge(self, connection: Connection, report: Report) -> bool:
-        row = connection.execute(HELD, {"number": report.outgoing_id}).one_or_none()
+    def _merge(self, together: Transaction, report: Report) -> bool:
+        row = together.row("report.held", number=report.outgoing_id)
         if row is None:
             return False
         before = _part(row, report)
@@ -113,14 +98,14 @@ class PostgresReports:
             log.warning("delivery report of another message")
             return False
         if after != before:
-            _write(connection, row.id, after)
+            _write(together, row.id, after)
         if finding is Finding.TRY_AGAIN:
-            self._schedule(connection.connection.driver_connection, row.inbox_id, lock_of(row.inbox_id, row.pseudonym))
+            self._schedule(together.connection, row.inbox_id, lock_of(row.inbox_id, row.pseudonym))
             log.info("reply is sent again", reason=report.error_code, attempts=after.resends)
         return True
 
 
-def _part(row: Row[Any], report: Report) -> ReplyPart:
+def _part(row: Row, report: Report) -> ReplyPart:
     return ReplyPart(
         status=row.status,
         error_code=row.error_code,
@@ -131,14 +116,6 @@ def _part(row: Row[Any], report: Report) -> ReplyPart:
     )
 
 
-def _write(connection: Connection, number: int, part: ReplyPart) -> None:
-    values = {
-        "status": part.status,
-        "error_code": part.error_code,
-        "provider_sid": part.provider_sid,
-        "superseded_sids": list(part.superseded_sids),
-        "resends": part.resends,
-        "attempted_at": None,
-        "updated_at": func.now(),
-    }
-    connection.execute(update(outbox).where(outbox.c.id == number).values(values))
+def _write(together: Transaction, number: int, part: ReplyPart) -> None:
+    written = {"status": part.status, "error_code": part.error_code, "provider_sid": part.provider_sid, "resends": part.resends}
+    together.changed("report.write", number=number, superseded_sids=list(part.superseded_sids), **written)

@@ -3,15 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.schema import inbox, turns
 from clara.adapters.postgres.statements import AtOnce, Row
 from clara.answering.journey import MAX_QUESTION
 from clara.answering.message import Act, Past, Reply, ReplyStatus
@@ -65,14 +62,12 @@ class PostgresDesk:
     """Implements delivery's Desk. Every method is one statement, and commits with it: one trip instead of three."""
 
     def __init__(self, engine: Engine, sealer: Sealer) -> None:
-        self._engine = engine
-        self._at_once = AtOnce(engine)
+        self._at_once = AtOnce(engine, StoreUnavailableError)
         self._sealer = sealer
 
     def begin(self, inbox_id: int) -> Case | None:
         """Begin the turn under a new fence; None when the message was erased."""
-        with translated(StoreUnavailableError):
-            row = self._at_once.row("begin_turn", {"id": inbox_id, **BEGINNING})
+        row = self._at_once.row("begin_turn", id=inbox_id, **BEGINNING)
         if row is None:
             return None
         return Case(
@@ -106,8 +101,7 @@ class PostgresDesk:
         }
         name = "record_erasure" if reply.act is Act.ERASE else "record_reply"
         told |= {"scopes": list(SCOPES)} if reply.act is Act.ERASE else _found(reply) | _decided(reply) | {"claimed": claimed}
-        with translated(StoreUnavailableError):
-            row = self._at_once.row(name, told)
+        row = self._at_once.row(name, **told)
         if row is None:
             raise SupersededError
         return self._claimed(row, told["bodies"][0]) if claimed and row.id is not None else None
@@ -122,19 +116,11 @@ class PostgresDesk:
 
     def turn(self, inbox_id: int) -> StoredTurn | None:
         """Give a recorded turn with the message that it answered; None when there is none."""
-        wanted = select(turns, inbox.c.body).join(inbox, inbox.c.id == turns.c.inbox_id).where(turns.c.inbox_id == inbox_id)
-        with translated(StoreUnavailableError), self._engine.connect() as connection:
-            row = connection.execute(wanted).one_or_none()
-        if row is None:
-            return None
-        begun_at = row.created_at - timedelta(milliseconds=row.total_ms)
-        return StoredTurn(row.status, row.tier, row.trace, row.body, row.language, tuple(row.citations), begun_at)
+        return next(iter(self._at_once.read(StoredTurn, "turn.recorded", id=inbox_id)), None)
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         """Give the parts that still have to be sent, in order. Raises UnsealableError when the address cannot be read."""
-        with translated(StoreUnavailableError):
-            rows = self._at_once.rows("waiting_parts", {"id": case.inbox_id})
-        return [self._outgoing(row, case) for row in rows]
+        return [self._outgoing(row, case) for row in self._at_once.rows("waiting_parts", id=case.inbox_id)]
 
     def _outgoing(self, row: Row, case: Case) -> Outgoing:
         try:
@@ -173,13 +159,11 @@ class PostgresDesk:
         """Give those of the channel's ids that no reply is recorded under, in the same order."""
         if not sids:
             return ()
-        with translated(StoreUnavailableError):
-            return [row.sid for row in self._at_once.rows("unrecorded_sids", {"sids": list(sids), "part": outgoing.id})]
+        return [row.sid for row in self._at_once.rows("unrecorded_sids", sids=list(sids), part=outgoing.id)]
 
     def _write(self, name: str, outgoing: Outgoing, **told: str | int | None) -> bool:
         """Run a named statement on one part; give whether it changed it."""
-        with translated(StoreUnavailableError):
-            return bool(self._at_once.changed(name, {"part": outgoing.id, **told}))
+        return bool(self._at_once.changed(name, part=outgoing.id, **told))
 
 
 def _incoming(row: Row) -> Incoming:

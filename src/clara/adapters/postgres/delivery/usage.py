@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+import psycopg
 from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
-from clara.adapters.postgres.sql import statement
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.limits import Admission, Counts, Limits, admit, reached
 from clara.delivery.message import Lane, Limit
@@ -53,7 +52,7 @@ def take_in(
     name = message["pseudonym"]
     job = {"queue": kind.queue, "task": kind.task, "pseudonym": name, **job_of(name, lane)}
     asked = {**message, **job, **asdict(limits or NO_LIMITS), "counted": limits is not None, "shards": SHARDS}
-    row = at_once.row("accept_message", asked)
+    row = at_once.row("accept_message", **asked)
     if row is None:
         return None
     if limits is None or row.scheduled:
@@ -64,7 +63,7 @@ def take_in(
         return Admission()
     window = row.minute if limit in _BY_MINUTE else row.day
     refusal = {"id": row.id, **job, "over_limit": limit.value, "window_start": window}
-    (refused,) = at_once.rows("refuse_message", refusal)
+    (refused,) = at_once.rows("refuse_message", **refusal)
     return admit(replace(counts, refused=refused.used), limits)
 
 
@@ -72,17 +71,15 @@ class PostgresBudget:
     """Implements delivery's Budget: so many answers with a paid model a day, for each sender and for all together."""
 
     def __init__(self, engine: Engine, sender_per_day: int, everyone_per_day: int) -> None:
-        self._engine = engine
+        self._at_once = AtOnce(engine, StoreUnavailableError)
         self._shares = {"sender_per_day": sender_per_day, "everyone_per_day": everyone_per_day}
 
     def spend(self, pseudonym: str) -> bool:
         """Take one answer from both shares of the day, or from neither. Raises StoreUnavailableError."""
-        with translated(StoreUnavailableError), self._engine.connect() as connection:
-            taken = bool(connection.scalar(statement("spend_answer"), {**self._shares, "pseudonym": pseudonym}))
-            if taken:
-                connection.commit()
-            else:
-                connection.rollback()
+        with self._at_once.transaction() as together:
+            taken = bool(together.value("spend_answer", pseudonym=pseudonym, **self._shares))
+            if not taken:
+                raise psycopg.Rollback
         return taken
 
 
@@ -90,16 +87,9 @@ class PostgresAllowance:
     """Implements the guards' Allowance: so many calls of a provider a day, counted for all processes together."""
 
     def __init__(self, engine: Engine, provider: str, per_day: int) -> None:
-        self._at_once = AtOnce(engine)
+        self._at_once = AtOnce(engine, StoreUnavailableError)
         self._asked = {"scope": f"calls:{provider}", "per_day": per_day}
 
     def spend(self) -> bool:
         """Take one of the day's calls; False when none is left. Raises StoreUnavailableError."""
-        with translated(StoreUnavailableError):
-            return self._at_once.row("spend_call", self._asked) is not None
-
-
-def purge(engine: Engine) -> int:
-    """Drop the windows older than two days; give how many rows went. Raises StoreUnavailableError."""
-    with translated(StoreUnavailableError), engine.begin() as connection:
-        return connection.execute(statement("forget_usage"), {"days": KEPT_DAYS}).rowcount
+        return self._at_once.row("spend_call", **self._asked) is not None

@@ -2,18 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, Row, Text, case, cast, delete, func, insert, select, text, update
-from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.editorial.schema import finding_facts, findings, revisions, snapshots
-from clara.adapters.postgres.operations.schema import audit_log
-from clara.adapters.postgres.sql import statement
+from clara.adapters.postgres.statements import AtOnce, Row, Statements, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.decisions import Holds
 from clara.editorial.drift import DriftFinding, Touched
@@ -70,7 +66,7 @@ class PostgresReview:
     """Reads findings. Raises StoreUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._at_once = AtOnce(engine, StoreUnavailableError)
 
     def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[QueuedFinding]:
         """Give findings in a state, or in any, the newest first; those older than the one with this number."""
@@ -81,50 +77,26 @@ class PostgresReview:
         return next(iter(self._read(limit=1, before=None, state=None, number=number)), None)
 
     def _read(self, **told: object) -> Sequence[QueuedFinding]:
-        with translated(StoreUnavailableError), self._engine.connect() as connection:
-            constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
-            return [QueuedFinding(**row) for row in connection.execute(statement("findings"), told | constant).mappings()]
+        constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
+        return self._at_once.read(QueuedFinding, "findings", **told, **constant)
 
 
-def keep_decisions(connection: Connection, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:
+def _keep_decisions(together: Transaction, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:
     """Keep decisions about facts of a finding, each in place of the one before; give the numbers of the drafts.
 
     `why` is what the drafts are made for. Raises UntouchedFactError; then the caller's transaction must end.
     """
     drafts = []
     for one in decided:
-        holds = isinstance(one, Holds)
-        values = {
-            "decision": "holds" if holds else "corrected",
-            "reason": storable(one.reason) if isinstance(one, Holds) else None,
-            "decided_at": func.now(),
-            "decided_by": actor,
-        }
-        touched = update(finding_facts).where(finding_facts.c.finding_id == number, finding_facts.c.fact_id == one.fact_id)
-        if not connection.execute(touched.values(values)).rowcount:
+        decision, reason = ("holds", storable(one.reason)) if isinstance(one, Holds) else ("corrected", None)
+        fact = {"id": number, "fact_id": one.fact_id}
+        if not together.changed("finding.decide_fact", **fact, decision=decision, reason=reason, actor=actor):
             raise UntouchedFactError(number, one.fact_id)
-        earlier = update(revisions).where(
-            revisions.c.finding_id == number,
-            revisions.c.fact_id == one.fact_id,
-            revisions.c.publication_id.is_(None),
-            revisions.c.withdrawn_at.is_(None),
-        )
-        connection.execute(earlier.values(withdrawn_at=func.now()))
+        together.changed("finding.withdraw_drafts", **fact)
         if isinstance(one, Draft):
-            drafts.append(_draft(connection, one, number, why, actor))
+            made_for = {"reason": why, "made_by": actor, "finding_id": number}
+            drafts.append(int(together.value("fact.draft", **asdict(one), **made_for)))
     return tuple(drafts)
-
-
-def _draft(connection: Connection, draft: Draft, number: int, why: str, actor: str) -> int:
-    made = insert(revisions).values(
-        fact_id=draft.fact_id,
-        fields=dict(draft.fields),
-        base_digest=draft.base_digest,
-        reason=why,
-        finding_id=number,
-        made_by=actor,
-    )
-    return int(connection.execute(made.returning(revisions.c.id)).scalar_one())
 
 
 BY_RULE: Final = "rule"
@@ -135,7 +107,7 @@ class PostgresFindings:
     """Keeps findings. Each method is one transaction, and may raise CorpusUnavailableError."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._at_once = AtOnce(engine, CorpusUnavailableError)
 
     def record(self, source_id: str, found: Differences, snapshot_id: int | None = None) -> dict[str, int]:
         """Keep what a source differs in, and give the numbers of what waits for a person, by digest.
@@ -143,41 +115,32 @@ class PostgresFindings:
         Repeating it changes nothing. What was open and is not found any more is superseded, and without a snapshot that waits
         no other one does. What was decided stays decided. A cosmetic difference waits for nobody.
         """
-        with translated(CorpusUnavailableError), self._engine.begin() as connection:
-            _lock(connection, source_id)
-            kept = [_keep(connection, finding, touched, snapshot_id) for finding, touched in found]
-            gone = update(findings).where(
-                findings.c.source_id == source_id, findings.c.state == "open", findings.c.id.not_in([row.id for row in kept])
-            )
-            connection.execute(gone.values(state="superseded"))
+        with self._at_once.transaction() as together:
+            together.row("snapshot.lock", source_id=source_id)
+            kept = [_keep(together, finding, touched, snapshot_id) for finding, touched in found]
+            together.changed("finding.supersede", source_id=source_id, kept=[row.id for row in kept])
             if snapshot_id is None:
-                waiting = update(snapshots).where(snapshots.c.source_id == source_id, snapshots.c.state == "waiting")
-                connection.execute(waiting.values(state="past"))
+                together.changed("snapshot.displace", source_id=source_id, state="waiting", id=0)
             else:
-                _settle(connection, snapshot_id, source_id)
+                _settle(together, snapshot_id, source_id)
         return {finding.digest: row.id for (finding, _), row in zip(found, kept, strict=True) if row.state == "open"}
 
     def open(self) -> list[KeptFinding]:
         """Give what waits for a person, oldest first."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            return _read(connection, findings.c.state == "open")
+        return _read(self._at_once, state="open")
 
     def undecided(self) -> list[KeptFinding]:
         """Give what was accepted and touches facts that nobody has decided about, oldest first."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            doubtful = text("findings.id in (select finding_id from facts_in_doubt where state = 'accepted' and not drafted)")
-            return _read(connection, doubtful)
+        return _read(self._at_once, undecided=True)
 
     def find(self, number: int) -> KeptFinding:
         """Give one finding. Raises UnknownFindingError."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            return _one(connection, number)
+        return _one(self._at_once, number)
 
     def cited(self, fact_ids: Sequence[str]) -> dict[str, int]:
         """Count the answers of the last 30 days that quote each fact; facts that none quotes are left out."""
-        with translated(CorpusUnavailableError), self._engine.connect() as connection:
-            rows = connection.execute(statement("cited_turns"), {"facts": list(fact_ids), "days": RECENT_DAYS})
-            return {row.fact_id: row.turns for row in rows}
+        rows = self._at_once.rows("cited_turns", facts=list(fact_ids), days=RECENT_DAYS)
+        return {row.fact_id: row.turns for row in rows}
 
     def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
         """Let a finding be right, and keep what was decided about its facts; of one that is accepted already, only that.
@@ -185,62 +148,41 @@ class PostgresFindings:
         The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was. Raises
         UnknownFindingError, UntouchedFactError, and DecidedFindingError where there is nothing left to decide or nothing was.
         """
-        with translated(CorpusUnavailableError), self._engine.begin() as connection:
-            finding = _locked(connection, number)
+        with self._at_once.transaction() as together:
+            finding = _locked(together, number)
             if finding.state != "accepted" or not decided:
-                finding = _decide(connection, finding, "accepted", actor, reason)
-            made = keep_decisions(connection, number, decided, f"{finding.source_id} {finding.title}", actor)
-            return _settled(connection, _one(connection, number), actor, made, decided)
+                finding = _decide(together, finding, "accepted", actor, reason)
+            drafts = _keep_decisions(together, number, decided, f"{finding.source_id} {finding.title}", actor)
+            return _settled(together, _one(together, number), actor, drafts, decided)
 
     def reject(self, number: int, reason: str, actor: str) -> Settled:
         """Let a finding be wrong, for a reason. Raises UnknownFindingError, DecidedFindingError."""
-        with translated(CorpusUnavailableError), self._engine.begin() as connection:
-            finding = _decide(connection, _locked(connection, number), "rejected", actor, reason)
-            return _settled(connection, finding, actor)
+        with self._at_once.transaction() as together:
+            finding = _decide(together, _locked(together, number), "rejected", actor, reason)
+            return _settled(together, finding, actor)
 
 
-def _keep(connection: Connection, finding: DriftFinding, touched: Sequence[Touched], snapshot_id: int | None) -> Row[Any]:
+def _keep(together: Transaction, finding: DriftFinding, touched: Sequence[Touched], snapshot_id: int | None) -> Row:
     cosmetic = finding.weight == "cosmetic"
-    values = {
-        "source_id": finding.source_id,
-        "kind": finding.kind,
-        "weight": finding.weight,
-        "place": storable(finding.place),
-        "title": storable(finding.title),
-        "before": None if finding.before is None else storable(finding.before),
-        "after": None if finding.after is None else storable(finding.after),
-        "figures": {
-            name: _figures(figures) for name, figures in (("gone", finding.figures_gone), ("new", finding.figures_new))
-        },
-        "snapshot_id": snapshot_id,
-        "digest": finding.digest,
-        "state": "accepted" if cosmetic else "open",
-        "decided_by": BY_RULE if cosmetic else None,
-        "decided_at": func.now() if cosmetic else None,
-    }
-    made = upsert(findings).values(values)
-    open_again = findings.c.state.in_(("open", "superseded"))
-    kept = made.on_conflict_do_update(
-        index_elements=["digest"],
-        set_={
-            "snapshot_id": made.excluded.snapshot_id,
-            "state": case((open_again, made.excluded.state), else_=findings.c.state),
-        },
-    ).returning(findings.c.id, findings.c.state)
-    row = connection.execute(kept).one()
+    row = together.row(
+        "finding.keep",
+        source_id=finding.source_id,
+        kind=finding.kind,
+        weight=finding.weight,
+        place=storable(finding.place),
+        title=storable(finding.title),
+        before=None if finding.before is None else storable(finding.before),
+        after=None if finding.after is None else storable(finding.after),
+        figures={"gone": _figures(finding.figures_gone), "new": _figures(finding.figures_new)},
+        snapshot_id=snapshot_id,
+        digest=finding.digest,
+        state="accepted" if cosmetic else "open",
+        decided_by=BY_RULE if cosmetic else None,
+    )
     if row.state == "open":
-        connection.execute(delete(finding_facts).where(finding_facts.c.finding_id == row.id))
-    if touched and row.state == "open":
-        facts = [
-            {
-                "finding_id": row.id,
-                "fact_id": one.fact.id,
-                "relation": one.relation,
-                "proposal": one.proposal and dict(one.proposal),
-            }
-            for one in touched
-        ]
-        connection.execute(insert(finding_facts), facts)
+        together.changed("finding.forget_touched", id=row.id)
+        for one in touched:
+            together.changed("finding.touch", id=row.id, fact_id=one.fact.id, relation=one.relation, proposal=one.proposal)
     return row
 
 
@@ -248,82 +190,58 @@ def _figures(figures: frozenset[Any]) -> list[Any]:
     return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
 
 
-def _locked(connection: Connection, number: int) -> KeptFinding:
+def _locked(together: Transaction, number: int) -> KeptFinding:
     """Give a finding; the snapshot's other findings wait meanwhile, so that exactly one decision is the last."""
-    source = connection.scalar(select(findings.c.source_id).where(findings.c.id == number))
-    if source is None:
-        raise UnknownFindingError(number)
-    _lock(connection, source)
-    return _one(connection, number)
+    together.row("snapshot.lock", source_id=_one(together, number).source_id)
+    return _one(together, number)
 
 
-def _decide(connection: Connection, finding: KeptFinding, state: str, actor: str, reason: str | None) -> KeptFinding:
+def _decide(together: Transaction, finding: KeptFinding, state: str, actor: str, reason: str | None) -> KeptFinding:
     if finding.state != "open":
         raise DecidedFindingError(finding)
-    decision = update(findings).where(findings.c.id == finding.id)
-    connection.execute(
-        decision.values(state=state, decided_at=func.now(), decided_by=actor, reason=reason and storable(reason))
-    )
-    return _one(connection, finding.id)
+    together.changed("finding.decide", id=finding.id, state=state, actor=actor, reason=reason and storable(reason))
+    return _one(together, finding.id)
 
 
 def _settled(
-    connection: Connection, finding: KeptFinding, actor: str, drafts: tuple[int, ...] = (), decided: Decided = ()
+    together: Transaction, finding: KeptFinding, actor: str, drafts: tuple[int, ...] = (), decided: Decided = ()
 ) -> Settled:
     """Serve or reject the snapshot when nothing of it is open any more, and write down who decided what."""
-    state = _settle(connection, finding.snapshot_id, finding.source_id) if finding.snapshot_id else None
-    connection.execute(
-        insert(audit_log).values(
-            actor=actor,
-            act=f"review {finding.state}",
-            subject=f"finding {finding.id}",
-            details={
-                "source": finding.source_id, "place": finding.place,
-                "facts": [one.fact_id for one in finding.touched], "undecided": list(finding.undecided),
-                "held": {one.fact_id: one.reason for one in decided if isinstance(one, Holds)},
-                "corrected": [one.fact_id for one in decided if isinstance(one, Draft)], "drafts": list(drafts),
-                "snapshot": finding.snapshot_id, "snapshot_state": state,
-            },
-        )
-    )  # fmt: skip
+    state = _settle(together, finding.snapshot_id, finding.source_id) if finding.snapshot_id else None
+    details = {
+        "source": finding.source_id, "place": finding.place,
+        "facts": [one.fact_id for one in finding.touched], "undecided": list(finding.undecided),
+        "held": {one.fact_id: one.reason for one in decided if isinstance(one, Holds)},
+        "corrected": [one.fact_id for one in decided if isinstance(one, Draft)], "drafts": list(drafts),
+        "snapshot": finding.snapshot_id, "snapshot_state": state,
+    }  # fmt: skip
+    act = {"act": f"review {finding.state}", "subject": f"finding {finding.id}", "outcome": "done"}
+    together.row("audit.record", actor=actor, details=details, **act)
     return Settled(finding, state, drafts)
 
 
-def _settle(connection: Connection, snapshot_id: int, source_id: str) -> str | None:
-    of_snapshot = findings.c.snapshot_id == snapshot_id
-    states = set(connection.scalars(select(findings.c.state).where(of_snapshot)))
-    now: str | None = connection.scalar(select(snapshots.c.state).where(snapshots.c.id == snapshot_id))
-    if now != "waiting" or "open" in states:
-        return now
-    new = "rejected" if "rejected" in states else "served"
+def _settle(together: Transaction, snapshot_id: int, source_id: str) -> str | None:
+    now = together.row("finding.states", id=snapshot_id)
+    if now is None or now.state != "waiting" or "open" in now.findings:
+        return now and str(now.state)
+    new = "rejected" if "rejected" in now.findings else "served"
     if new == "served":
-        served = update(snapshots).where(snapshots.c.source_id == source_id, snapshots.c.state == "served")
-        connection.execute(served.values(state="past"))
-        # The decision has done its work: should the source go back and say this again one day, a person decides again.
-        spent = update(findings).where(of_snapshot, findings.c.state == "accepted")
-        connection.execute(spent.values(digest=findings.c.digest + "/" + cast(findings.c.id, Text)))
-    connection.execute(update(snapshots).where(snapshots.c.id == snapshot_id).values(state=new))
+        together.changed("snapshot.displace", source_id=source_id, state="served", id=snapshot_id)
+        together.changed("finding.spend", id=snapshot_id)
+    together.changed("snapshot.move", id=snapshot_id, state=new)
     return new
 
 
-def _one(connection: Connection, number: int) -> KeptFinding:
-    found = _read(connection, findings.c.id == number)
+def _one(held: Statements, number: int) -> KeptFinding:
+    found = _read(held, number=number)
     if not found:
         raise UnknownFindingError(number)
     return found[0]
 
 
-def _read(connection: Connection, condition: Any) -> list[KeptFinding]:  # noqa: ANN401  SQLAlchemy's own types differ by operator
-    columns = [findings.c[name] for name in KeptFinding.__dataclass_fields__ if name != "touched"]
-    rows = connection.execute(select(*columns).where(condition).order_by(findings.c.id)).all()
+def _read(held: Statements, number: int = 0, state: str = "", *, undecided: bool = False) -> list[KeptFinding]:
+    rows = held.rows("finding.read", id=number, state=state, undecided=undecided)
     touched: dict[int, list[KeptTouch]] = {}
-    for fact in connection.execute(statement("touched_facts"), {"findings": [row.id for row in rows]}).mappings():
-        touched.setdefault(fact["finding_id"], []).append(
-            KeptTouch(**{name: fact[name] for name in KeptTouch.__dataclass_fields__})
-        )
-    return [KeptFinding(**row._mapping, touched=tuple(touched.get(row.id, ()))) for row in rows]  # noqa: SLF001  the columns are the fields
-
-
-def _lock(connection: Connection, source_id: str) -> None:
-    """Be the only one who changes the findings and snapshots of a source, until the transaction ends."""
-    connection.execute(text("select pg_advisory_xact_lock(hashtext('snapshots'), hashtext(:source))"), {"source": source_id})
+    for finding_id, *fact in held.rows("finding.touched", findings=[row.id for row in rows]):
+        touched.setdefault(finding_id, []).append(KeptTouch(*fact))
+    return [made(KeptFinding, row, touched=tuple(touched.get(row.id, ()))) for row in rows]

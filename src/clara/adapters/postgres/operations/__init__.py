@@ -1,1 +1,1 @@
-"""What operators and schedules do, on PostgreSQL: runs, audit, figures, upkeep, retention."""
+"""What operators and schedules do, on PostgreSQL: runs, audit, figures, upkeep and what it forgets."""

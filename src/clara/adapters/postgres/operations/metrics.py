@@ -1,10 +1,10 @@
 """The counters of all processes in one table: implements retrieval's MetricsStore."""
 
-from sqlalchemy import Engine, select
-from sqlalchemy.dialects.postgresql import insert as upsert
+import json
 
-from clara.adapters.postgres.connections import translated
-from clara.adapters.postgres.schema import rag_metrics
+from sqlalchemy import Engine
+
+from clara.adapters.postgres.statements import AtOnce
 from clara.retrieval.metrics import Counters, MetricsUnavailableError, Series
 
 
@@ -12,7 +12,7 @@ class PostgresMetrics:
     """Adds increments to rows, so that a restart takes nothing back and a dashboard sees one series."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._at_once = AtOnce(engine, MetricsUnavailableError)
 
     def add(self, counted: Counters) -> None:
         """Add to the counters in one transaction. Raises MetricsUnavailableError."""
@@ -20,15 +20,8 @@ class PostgresMetrics:
             return
         # Everybody locks the rows in the same order, so that two processes never wait for each other in a circle.
         rows = [{"name": series.name, "labels": list(series.labels), "value": counted[series]} for series in sorted(counted)]
-        added = upsert(rag_metrics)
-        summed = added.on_conflict_do_update(
-            index_elements=[rag_metrics.c.name, rag_metrics.c.labels],
-            set_={"value": rag_metrics.c.value + added.excluded.value},
-        )
-        with translated(MetricsUnavailableError), self._engine.begin() as connection:
-            connection.execute(summed, rows)
+        self._at_once.changed("metrics.add", rows=json.dumps(rows))
 
     def read(self) -> Counters:
         """Give every counter. Raises MetricsUnavailableError."""
-        with translated(MetricsUnavailableError), self._engine.connect() as connection:
-            return {Series(row.name, tuple(row.labels)): row.value for row in connection.execute(select(rag_metrics))}
+        return {Series(row.name, tuple(row.labels)): row.value for row in self._at_once.rows("metrics.all")}

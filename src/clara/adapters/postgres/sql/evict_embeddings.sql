@@ -1,4 +1,4 @@
--- Drops the least recently used vectors when there are more than :most, down to :kept. Those in use are passed over.
+-- Drops the least recently used vectors when there are more than `most`, down to `kept`. Those in use are passed over.
 delete from remembered_embeddings
  where key in (
     select key

@@ -1,5 +1,5 @@
 -- The next passages of a corpus, in the order in which they were written, that have no vector in a space.
-select p.pk, p.indexed_text as text
+select p.pk as key, p.indexed_text as text
   from passages p
  where p.corpus = :corpus
    and p.pk > :after
