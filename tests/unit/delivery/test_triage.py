@@ -1,12 +1,13 @@
 """By which lane a message goes, told at intake."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Event
 
 import pytest
 from structlog.testing import capture_logs
 
-from clara.delivery.message import Incoming, Lane
+from clara.delivery.message import Incoming, Lane, Report
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.records import read, written
 from clara.delivery.triage import LONG_CHARACTERS, MOST_WAITING, LongReader, TriagingInbox
@@ -107,3 +108,11 @@ def test_the_lane_outlives_the_spool() -> None:
     record = written(kept, lambda: datetime(2026, 11, 21, tzinfo=UTC))
     assert read(record).lane is Lane.EMERGENCY
     assert read(record.replace(b', "lane": "emergency"', b"")).lane is Lane.ORDINARY
+
+
+def test_a_report_outlives_the_spool() -> None:
+    """It keeps for how long sending again may help; a record of the previous release does not say so, and is final."""
+    report = Report(7, "SM1", "failed", "63018", 60.0)
+    record = written(report, lambda: datetime(2026, 11, 21, tzinfo=UTC))
+    assert read(record) == report
+    assert read(record.replace(b', "resend_within": 60.0', b"")) == replace(report, resend_within=0.0)
