@@ -97,7 +97,7 @@ def measure(corpora: Corpora, search: CorpusSearch, folder: Path, file: Path, *,
     Raises BenchmarkError when an answer is not in the folder, and what loading raises.
     """
     questions = read_questions(file)
-    source, cutting = Programs(folder, corpora.program_reader()), Cutting(corpora.token_counter)
+    source, cutting = Programs(folder), Cutting()
     report, survey = load_programs(corpora, CORPUS, source, profile=profile, cutting=cutting, progress=_progress)
     click.echo("\n".join((str(report), *survey.lines())), err=True)
     known = {unit.place for unit in survey.units}

@@ -30,7 +30,7 @@ LIMIT = 10
 
 
 def fill(services: Container, folder: Path, name: str = "programs", *languages: str) -> IngestionReport:
-    source, cutting = Programs(folder, services.program_reader(), languages), Cutting(services.token_counter)
+    source, cutting = Programs(folder, languages), Cutting()
     return load_programs(services, name, source, profile="code", cutting=cutting, progress=lambda _done, _total: None)[0]
 
 

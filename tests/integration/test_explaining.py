@@ -37,7 +37,7 @@ def url(server: EmbeddedServer, templates: dict[str, str], tmp_path_factory: pyt
             "energy",
             file,
             profile="prose",
-            cutting=Cutting(services.token_counter),
+            cutting=Cutting(),
             progress=lambda _done, _total: None,
         )
         yield made

@@ -9,12 +9,14 @@ from threading import Barrier
 
 import pytest
 from gazette_days import DECREE, INCOME, TODAY, Runs, Webhook, at, document, entry, ordinary, publish
+from tests.integration.editing import quiet
 
 from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.container import Container
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.gazette.issues import DayReading, DayState
-from clara.editorial.gazette.watch import WatchError, look_at, open_alerts
+from clara.editorial.gazette.watch import DayChoice, WatchError, look_at, open_alerts
+from clara.processes.editorial_jobs import Telling, watch_gazette
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 from clara_lab.stand_ins.recorded import recordings
 
@@ -144,7 +146,7 @@ def test_without_being_asked_to_nothing_is_posted(
 def test_nowhere_to_post_is_said_at_once(run: Runs, site: GazetteStandIn) -> None:
     """Before anything is read, the message names the setting and the option."""
     with pytest.raises(WatchError, match="CLARA_ALERT_WEBHOOK"):
-        run(notify=True)
+        watch_gazette(run.services, DayChoice(), Telling(quiet, notify=True), quiet)
     assert site.asked == []
 
 

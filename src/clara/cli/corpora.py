@@ -56,13 +56,13 @@ def load(
     if (jsonl is None) == (code is None) or (jsonl is not None and (languages or verbose)):
         raise click.UsageError("Give either --jsonl FILE or --code DIR; --language and -v belong to --code.")
     with opened() as container, showing("embedding") as progress:
-        cutting = Cutting(container.token_counter, chunking, size, overlap)
+        cutting = Cutting(chunking, size, overlap)
         if jsonl is not None:
             report = fill(container, name, jsonl, profile=profile or "prose", cutting=cutting, progress=progress)
             click.echo(str(report))
         if code is not None:
             with showing("reading") as looked:
-                source = Programs(code, container.program_reader(), languages, looked)
+                source = Programs(code, languages, looked)
                 report, survey = load_programs(
                     container, name, source, profile=profile or "programs", cutting=cutting, progress=progress
                 )

@@ -13,7 +13,7 @@ from clara.ingestion.documents import read_documents
 from clara.ingestion.journey import IngestionReport, Progress, ingest
 from clara.ingestion.plan import text_digest_of
 from clara.ingestion.ports import FillableCorpora, StoredCorpus
-from clara.ingestion.programs import ProgramReader, Survey, passages_of_programs
+from clara.ingestion.programs import Survey, passages_of_programs
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
 from clara.retrieval.corpus_alias import name_of
@@ -21,7 +21,6 @@ from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
-from clara.retrieval.tokens import TokenCounter
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
@@ -32,9 +31,8 @@ class CorpusNameError(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """How long texts are cut while loading; sizes in tokens, as `counter` counts them."""
+    """How long texts are cut while loading; sizes in tokens."""
 
-    counter: TokenCounter
     strategy: Strategy = "recursive"
     size: int = SIZE
     overlap: int = OVERLAP
@@ -54,17 +52,16 @@ def load(
     passages: list[Passage] = []
     for document in documents:
         passages += passages_of_document(
-            document, name, counter=cutting.counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
+            document, name, counter=corpora.token_counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
         )
     return fill(corpora, name, passages, chosen, progress)
 
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """A folder of programs, what reads it, and the languages to read of it; none means all."""
+    """A folder of programs, and the languages to read of it; none means all."""
 
     folder: Path
-    reader: ProgramReader
     languages: tuple[str, ...] = ()
     looked: Progress = lambda _done, _total: None
 
@@ -79,9 +76,9 @@ def load_programs(
     """
     check_name(name)
     chosen = corpora.profile(profile)
-    survey = source.reader.read(source.folder, source.languages, source.looked)
+    survey = corpora.program_reader().read(source.folder, source.languages, source.looked)
     passages = passages_of_programs(
-        survey.units, name, chosen.language, counter=cutting.counter, size=cutting.size, overlap=cutting.overlap
+        survey.units, name, chosen.language, counter=corpora.token_counter, size=cutting.size, overlap=cutting.overlap
     )
     return fill(corpora, name, passages, chosen, progress), survey
 

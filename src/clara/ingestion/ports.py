@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from clara.errors import Refused, Unavailable
+from clara.ingestion.programs import ProgramReader
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
+from clara.retrieval.tokens import TokenCounter
 
 
 class CorpusUnavailableError(Unavailable):
@@ -101,6 +103,13 @@ class CorpusStore(PassageStore, Protocol):
 
 class FillableCorpora(Protocol):
     """Opens corpora for filling: where their passages are kept, and what embeds them for the model they are searched by."""
+
+    @property
+    def token_counter(self) -> TokenCounter:
+        """What counts tokens for cutting documents."""
+
+    def program_reader(self) -> ProgramReader:
+        """Give what cuts programs. Raises UnreadableProgramsError where that is not installed."""
 
     def profile(self, name: str) -> Profile:
         """Give how a kind of corpus is searched. Raises ProfileError."""
