@@ -29,7 +29,7 @@ CITIES = [
 CITIES[1]["metadata"] = {"tags": ["capital", "high"], "source": "atlas"}
 CITIES[2]["metadata"] = {"tags": ["high"], "source": "guide"}
 LONG = "\n\n".join(f"Paragraph {number} speaks of thing{number}. " + "It says more and more. " * 12 for number in range(12))
-WHOLE = Cutting("none")
+WHOLE = {"strategy": "none"}
 Loaded = Callable[..., IngestionReport]
 
 
@@ -57,10 +57,17 @@ def loaded(services: Container, tmp_path: Path) -> Loaded:
     """Make a corpus hold some documents."""
 
     def make(
-        *documents: Mapping[str, Any], name: str = "cities", profile: str = "prose", cutting: Cutting = WHOLE
+        *documents: Mapping[str, Any], name: str = "cities", profile: str = "prose", cutting: Mapping[str, Any] = WHOLE
     ) -> IngestionReport:
         file = written(tmp_path, list(documents))
-        return load(services, name, file, profile=profile, cutting=cutting, progress=lambda _done, _total: None)
+        return load(
+            services,
+            name,
+            file,
+            profile=profile,
+            cutting=Cutting(services.token_counter, **cutting),
+            progress=lambda _done, _total: None,
+        )
 
     return make
 
@@ -75,7 +82,9 @@ def counts(report: IngestionReport) -> tuple[int, int, int, int]:
 
 def test_a_long_text_is_cut(services: Container, loaded: Loaded, embedder: WordEmbedder) -> None:
     """Recursively into numbered passages no longer than asked, or not at all; each way everything is found."""
-    report = loaded({"id": "long", "title": "Things", "text": LONG}, cutting=Cutting("recursive", size=120, overlap=20))
+    report = loaded(
+        {"id": "long", "title": "Things", "text": LONG}, cutting={"strategy": "recursive", "size": 120, "overlap": 20}
+    )
     counter = services.token_counter
     assert report.written == len(embedder.embedded) > 6
     assert all(counter.count(text.partition("\n")[2]) <= 120 for text in embedder.embedded)
@@ -114,7 +123,8 @@ def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
 
     def fill(embedder: WordEmbedder) -> IngestionReport:
         services.embedder = embedder
-        return load(services, "many", file, profile="prose", cutting=WHOLE, progress=lambda _done, _total: None)
+        whole = Cutting(services.token_counter, **WHOLE)
+        return load(services, "many", file, profile="prose", cutting=whole, progress=lambda _done, _total: None)
 
     with pytest.raises(EmbedderUnavailableError):
         fill(dying)
