@@ -14,6 +14,7 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.ingestion.corpora import CorpusNameError, Cutting, Programs, corpora_lines, load_programs
 from clara.ingestion.journey import IngestionReport
+from clara.processes.commands import build_search
 from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
 from clara.retrieval.options.policies import Policy, by_policy, subject_of
 from clara.retrieval.options.query_rewriting import rewrites
@@ -278,12 +279,12 @@ class TestMeasuring:
         asked = [("q1", "sum up the lines of an invoice", "total_with_tax"), ("q2", "trust a device", "total_with_tax")]
         file = tmp_path / "questions.jsonl"
         file.write_text("".join(json.dumps(line(*one)) + "\n" for one in asked))
-        told = measure(services, CODE, file, profile="code", policy="none")
+        told = measure(services, build_search(services), CODE, file, profile="code", policy="none")
         assert told[0].startswith("all          2  hit@1 0.500")
         assert [one.startswith("q2 (held_out)") for one in told[2:]] == [True]
         file.write_text(json.dumps(line("q3", "anything", "gone")))
         with pytest.raises(BenchmarkError, match=r"billing/invoices.py::gone are not in"):
-            measure(services, CODE, file, profile="code", policy="none")
+            measure(services, build_search(services), CODE, file, profile="code", policy="none")
 
     def test_a_table_counts_each_split(self) -> None:
         """A hit is any of the answers among the first; the rank of a miss is told."""
