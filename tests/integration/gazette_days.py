@@ -13,7 +13,7 @@ from clara.adapters.boe.client import GazettePace
 from clara.container import Container
 from clara.editorial.gazette.watch import DayChoice, watched_by
 from clara.editorial.ports import JobOutcome
-from clara.processes.source_reading import watching_the_gazette
+from clara.processes.source_readers import watching_the_gazette
 from clara.settings import resources
 from clara_lab.stand_ins.boe_server import GazetteStandIn
 

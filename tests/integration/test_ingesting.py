@@ -30,7 +30,7 @@ from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.passages import LAW_CORPUS
 from clara.knowledge.retriever_wrappers import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
-from clara.processes.source_reading import in_the_net
+from clara.processes.source_readers import in_the_net
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.settings import Settings, resources
 

@@ -24,7 +24,7 @@ from clara.processes.editorial import build_editorial, build_norms
 from clara.processes.ingestion_workers import WorkerCrew
 from clara.processes.preparation import fill
 from clara.processes.run_record import recorded
-from clara.processes.source_reading import looking_at_sources, reading_the_net, watching_the_gazette
+from clara.processes.source_readers import looking_at_sources, reading_the_net, watching_the_gazette
 from clara.quality.publication_gate import PublicationGate, Verdict
 
 PAUSES: Final = (1.0, 5.0)

@@ -12,7 +12,7 @@ from clara.adapters.boe.client import BoeClient, GazettePace
 from clara.adapters.http.fetcher import FetchBounds, PoliteFetcher
 from clara.editorial.sources import STRIKES, SourceUnreachableError, giving_up, looking
 from clara.knowledge.sources import RegisteredSource, SourceKind
-from clara.processes.source_reading import in_the_net
+from clara.processes.source_readers import in_the_net
 
 HOST, MANY = "127.0.0.1", 6
 ONCE = GazettePace(exchange_seconds=5, pause_seconds=0, retry_seconds=0, tries=1)

@@ -48,7 +48,7 @@ class FaultKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StatementFault:
     """What is wrong with a sentence of a reply: the sentence as it was written, and in short what in it."""
 
     sentence: str
@@ -65,17 +65,18 @@ class Prover:
         self._subjects = subjects
         self._in_force = in_force
 
-    def prove(self, text: str, cited: Mapping[str, Passage], language: str, question: str = "") -> list[Fault]:
+    def prove(self, text: str, cited: Mapping[str, Passage], language: str, question: str = "") -> list[StatementFault]:
         """Give what is wrong with a reply, nothing when it is proved. `cited` has the facts by their marks ("C1")."""
         claimed = statements(text)
-        faults: list[Fault] = []
+        faults: list[StatementFault] = []
         for place, statement in enumerate(claimed):
             grounds = self._groundwork.of([cited[mark] for mark in statement.marks if mark in cited])
             faults += [
-                Fault(statement.text, kind, what) for kind, what in self._faults(statement, grounds, cited, language, question)
+                StatementFault(statement.text, kind, what)
+                for kind, what in self._faults(statement, grounds, cited, language, question)
             ]
             if statement.number is not None and not _counts_on(claimed[:place], statement.number):
-                faults.append(Fault(statement.text, FaultKind.FIGURE, str(statement.number)))
+                faults.append(StatementFault(statement.text, FaultKind.FIGURE, str(statement.number)))
         return [*faults, *self._unconditional(claimed, cited)]
 
     def _faults(
@@ -142,7 +143,7 @@ class Prover:
         said = {word[:4] for word in words(claim[clause[0] : clause[1]]) if not word.isdigit()}
         return bool(said & {word[:4] for word in words(question) if len(word) > _TELLING or not word.isascii()})
 
-    def _unconditional(self, claimed: Sequence[Statement], cited: Mapping[str, Passage]) -> Iterator[Fault]:
+    def _unconditional(self, claimed: Sequence[Statement], cited: Mapping[str, Passage]) -> Iterator[StatementFault]:
         """Find facts that are told without those that limit them."""
         told = {mark for statement in claimed for mark in statement.marks}
         known = {cited[mark].id for mark in told if mark in cited}
@@ -150,7 +151,7 @@ class Prover:
             for mark in statement.marks:
                 for name in fact_of(cited[mark]).conditions if mark in cited else ():
                     if name not in known and self._in_force(name):
-                        yield Fault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
+                        yield StatementFault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
 
 
 def _with_places(claim: str) -> list[tuple[int, int]]:

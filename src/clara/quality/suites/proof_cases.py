@@ -6,14 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 from clara.answering.snapshot import KnowledgeSnapshot
-from clara.answering.verification.prover import Fault
+from clara.answering.verification.prover import StatementFault
 from clara.knowledge.passages import fact_of
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.settings import resources
 
 
-def proved(snapshot: KnowledgeSnapshot, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[Fault]]]:
+def proved(snapshot: KnowledgeSnapshot, name: str, split: str) -> Iterator[tuple[Mapping[str, Any], list[StatementFault]]]:
     """Give each case of a file with what the proof finds wrong; cases whose facts are gone, or were corrected, are left out.
 
     They were made from the facts of data/: of a corrected fact a faithful case repeats what is not true any more.
