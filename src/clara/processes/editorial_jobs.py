@@ -177,8 +177,6 @@ def _acted(container: Container, editorial: Editorial, chosen: PublicationChoice
     def judge(before: Candidate, staged: Candidate) -> Verdict:
         return PublicationGate(container.snapshot(), say, progress).held_against(before, staged)
 
-    if chosen.dry_run:
-        return editorial.rehearse(say)
     if chosen.undo:
         return editorial.undo(say)
     if chosen.withdraw is not None:
