@@ -170,7 +170,9 @@ def build_commands(knowledge: Knowledge, texts: Texts, books: Mapping[str, Phras
 def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:
     """Give what tells the language of a message; short ones by what people say while a conversation goes on."""
     data = knowledge.data
-    books, scripts = read_phrasebooks(data), {code: language.script for code, language in read_languages(data).items()}
+    books, served = read_phrasebooks(data), read_languages(data)
+    scripts = {code: language.script for code, language in served.items()}
+    late = [code for code, language in served.items() if language.late]
     procedures = knowledge.catalogue.procedures.values()
     spanish = [phrase for item in procedures for phrase in (*item.vocabulary.get("es", ()), item.name["es"])]
     places = [name for place in knowledge.catalogue.places.by_code.values() for name in (place.name, *place.aliases)]
@@ -182,7 +184,7 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
         ]
         for language, book in books.items()
     }
-    return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases)
+    return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases, late)
 
 
 def _topics(knowledge: Knowledge) -> Topics:

@@ -34,6 +34,8 @@ def written(item: Incoming | Report, now: Callable[[], datetime]) -> bytes:
     fields = asdict(item)
     if isinstance(item, Incoming):
         fields["received_at"] = (item.received_at or now()).astimezone(UTC).isoformat()
+    elif not item.resend_within:  # the previous release, which may drain this file, does not know it
+        del fields["resend_within"]
     return json.dumps({"kind": _MESSAGE if isinstance(item, Incoming) else _REPORT, "fields": fields}).encode()
 
 

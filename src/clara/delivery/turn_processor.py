@@ -90,8 +90,9 @@ def take_turn(inbox_id: int, clerk: Clerk) -> str:
 
 
 def _deliver(case: Case, outgoing: Outgoing, clerk: Clerk, outlet: Outlet) -> str:
-    """Bring one part out, or find that it went out already."""
-    if outgoing.uncertain_for is not None and _found(outgoing, outgoing.uncertain_for, clerk, outlet.sender):
+    """Bring one part out, or find that it went out already. A channel that is switched off cannot be asked: a day ends it."""
+    asked = outlet is not SWITCHED_OFF or case.timely
+    if asked and outgoing.uncertain_for is not None and _found(outgoing, outgoing.uncertain_for, clerk, outlet.sender):
         return "found sent"
     if not case.timely:
         clerk.desk.refused(outgoing, outlet.limits.window_code)

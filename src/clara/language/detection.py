@@ -58,13 +58,15 @@ class LanguageDetector:
         answered_in: Mapping[str, str],
         neutral: Iterable[str] = (),
         phrases: Mapping[str, Iterable[str]] | None = None,
+        late: Collection[str] = (),
     ) -> None:
         """`scripts` name the script of each served language, as packs do, in the order in which languages are tried.
 
         `guess` may name languages that are not served; `answered_in` names the served one for each of them.
 
         `neutral` are texts whose words tell nothing, such as names that everybody says in Spanish. `phrases` are what people
-        say in short messages, by language: there a word that only one language has tells it.
+        say in short messages, by language: there a word that only one language has tells it. Words of `late` ones that another
+        has are the other's.
         """
         self._guess = guess
         self._served = tuple(scripts)
@@ -72,7 +74,7 @@ class LanguageDetector:
         self._others = tuple(language for language in scripts if language not in self._cyrillic)
         self._answered_in = answered_in
         self._neutral = frozenset(word for text in neutral for word in words(text))
-        self._short = _only_in_one(phrases or {})
+        self._short = _only_in_one(phrases or {}, late)
 
     def detect(self, text: str, previous: str | None = None) -> str:
         """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
@@ -122,9 +124,11 @@ def said_in(text: str) -> str:
     return _NO_WORDS.sub(" ", text[: 2 * READ])[:READ]
 
 
-def _only_in_one(phrases: Mapping[str, Iterable[str]]) -> dict[str, set[str]]:
-    """Keep of each language the words that no other one has."""
+def _only_in_one(phrases: Mapping[str, Iterable[str]], late: Collection[str]) -> dict[str, set[str]]:
+    """Keep of each language the words that no other one has; those of a late one take none away from the others."""
     by_language = {language: {word for text in texts for word in words(text)} for language, texts in phrases.items()}
+    early = {word for language, said in by_language.items() if language not in late for word in said}
+    by_language |= {language: said - early for language, said in by_language.items() if language in late}
     shared = Counter(word for said in by_language.values() for word in said)
     return {language: {word for word in said if shared[word] == 1} for language, said in by_language.items()}
 

@@ -14,6 +14,7 @@ _PLAIN: Final = {
 _UNSEEN: Final = frozenset({"Mn", "Cf", "Me"})
 # Every alphabet of the served languages stands below. What lies above is not kept, or a hostile text would fill the memory.
 _COMMON: Final = 0x3100
+_IDEOGRAPHS: Final = range(0x3400, 0xA000)  # none has a capital, an accent or another form
 
 
 class _Table(dict[int, str]):
@@ -24,6 +25,8 @@ class _Table(dict[int, str]):
         self._small = small
 
     def __missing__(self, code: int) -> str:
+        if code in _IDEOGRAPHS:
+            return chr(code)
         folded = _folded(chr(code))
         if self._small:  # letter by letter the same number of letters as with capitals, so that places agree
             folded = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in folded)

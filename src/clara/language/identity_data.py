@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from stdnum import iban
+from stdnum.iso7064 import mod_97_10
 
-from clara.language.fold import compatible
+from clara.language.fold import compatible, spaced
 from clara.language.patterns import any_of
 
 # Numbers of offices that are no free-phone numbers; a test holds them against data/tramites.
@@ -26,13 +26,13 @@ _DATE = (
 _BORN = (
     r"\b(?:naci|nací|nacio|nació|nacid[oa]|nacimiento|nac|born|birth|dob|née?|naissance|nascud[ao]|naixement|neixer"
     r"|vaig n[eé]ixer|nasci|nasceu"
-    r"|nascid[oa]|nascimento|n[aă]scut[aă]?|na[sș]terii|родил\w{0,4}|рожд\w{0,6}|народ\w{0,8})\b|(?:ولد|مواليد|ميلاد"
+    r"|nascid[oa]|nascimento|nacín|nacin|naceu|nacemento|n[aă]scut[aă]?|na[sș]terii|родил\w{0,4}|рожд\w{0,6}|народ\w{0,8})\b|(?:ولد|مواليد|ميلاد"
     r"|ازداد|مزداد|تزاد)\w{0,3}|出生|生于|生日"
 )
 _STREET = (
     r"calle|c/|avenida|avda\.?|av\.|plaza|plza\.?|paseo|pza\.?|carretera|ctra\.?|ronda|travesía|camino|callejón|carrer"
     r"|avinguda|plaça|passeig"
-    r"|rue|boulevard|rua|travessa|strada|str\.|bulevardul|aleea|улица|улице|ул\.|проспект\w{0,2}|вулиця|вулиці|вул\."
+    r"|rue|boulevard|r[uú]a|praza|estrada|travessa|strada|str\.|bulevardul|aleea|улица|улице|ул\.|проспект\w{0,2}|вулиця|вулиці|вул\."
     r"|шоссе|شارع|زنقة|street|road|avenue"
 )
 # Words that never stand inside the name of a street, so that "la calle desde hace 3 años" is none.
@@ -53,16 +53,18 @@ _FLAT = (
 )
 _NAMED = (
     r"me llamo|mi nombre (?:completo )?es|my (?:full )?name is|my name['’]s|je m['’ ]?appelle|mon nom est"
-    r"|em dic|el meu nom [eé]s|me chamo|chamo-me"
-    r"|(?<!em )meu nome (?:é|e)(?! do| da| o| a)"
+    r"|em dic|el meu nom [eé]s|me chamo|chamo-me|ch[aá]mome"
+    r"|(?<!em )meu nome (?:é|e)(?! (?:do|da|o|a)\b)"
     r"|m[aă] numesc|m[aă] cheam[aă]|numele meu (?:este|e)|меня зовут|мо[её] имя|мене звати"
     r"|мене звуть|моє ім['’ʼ]?я|اسمي(?: هو)?|إسمي"
 )
 _KIN = (
     r"(?:hijo|hija|hijos|marido|mujer|esposo|esposa|madre|padre|herman[oa]|pareja|bebé|bebe|niñ[oa]|abuel[oa]|suegr[oa]"
     r"|él|ella) se llama"
-    r"|(?:his|her|son['’]s|daughter['’]s|wife['’]s|husband['’]s) name is|(?:il|elle|fils|fille|mari|femme) s['’ ]?appelle"
+    r"|(?:his|her|son['’]s|daughter['’]s|wife['’]s|husband['’]s) name is"
+    r"|(?:il|elle|fils|fille|mari|femme|s(?:œ|oe)ur|fr[eè]re|m[eè]re|p[eè]re) s['’ ]?appelle"
     r"|(?:îl|o) cheam[aă]"
+    r"|(?:fillo|filla|marido|muller|nai|pai|el|ela) ch[aá]mase"
     r"|(?:fill|filla|marit|dona|mare|pare) es diu|(?:filho|filha|marido|mulher|mãe|pai|ele|ela) (?:se chama|chama-se)"
     r"|(?:его|е[её]|сына|дочь|мужа|жену|маму) зовут|(?:його|її|сина|доньку|чоловіка|дружину) (?:звати|звуть)|اسمه|اسمها"
     r"|(?:ولدي|بنتي|راجلي|مراتي) سميت\w{1,2}"
@@ -75,7 +77,7 @@ _AFTER = (
     r"|acabo|mi|el|la|los|con|desde|para|por|pero|que"
     r"|en|no|le|les|me|se|ya|pido|cómo|como|cuánto|dónde|nací|pregunto|buenas|tiene|vive|quiere|necesita|está|am|im|i'm"
     r"|have|live|need|want|from|my|is|he|she|how|what|can|has|lives|needs"
-    r"|je|j'ai|suis|ai|habite|mon|ma|sunt|locuiesc|vreau|doresc|am|din|tenho|moro|sou|quero|preciso|gostaria|com|visc"
+    r"|teño|son|je|j'ai|suis|ai|habite|mon|ma|sunt|locuiesc|vreau|doresc|am|din|tenho|moro|sou|quero|preciso|gostaria|com|visc"
     r"|tinc|vull|necessito|sóc|amb|я|мне|мені|у|в|из|з|с|мой|моя"
     r"|живу|хочу|нужно|потрібно|можна|можно|мій|есть|є|как|как-то|приехал\w?|приїха\w{1,2}|أنا|من|عندي|عندو|عندها|أريد"
     r"|بغيت|أعيش|ساكن\w?|في|كيف|هل|و\w{1,20}|عمري|ساكنة|مغربي\w?"
@@ -191,7 +193,7 @@ PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
 # What may say who somebody is. All of it errs towards yes: a wrong yes costs one search, a wrong no would remember a person.
 _SAID: Final = any_of(
     r"@|\barroba\b",
-    rf"(?<!\w)(?:{_NAMED}|{_KIN}|se llama)(?!\w)",
+    rf"(?<!\w)(?:{_NAMED}|{_KIN}|se llama|meu nome [eé]|numele meu|ch[aá]mase)(?!\w)|s['’ ]?appelle",
     r"我叫|我的名字|名叫|我姓",
     # In Arabic script there are no capitals: every "I am" counts. Elsewhere two words with a capital behind it are a name.
     rf"(?<!\w)(?:{_PRESENTED}|أنا) (?:(?-i:[^\W\d_a-zа-яіїєґ])[^\W\d_]+ ){{1,3}}(?-i:[^\W\d_a-zа-яіїєґ])[^\W\d_]+",
@@ -201,9 +203,9 @@ _NUMBERED: Final = any_of(
     r"\b[a-z]{1,4}[ -]?\d{5}",
     r"\b(?=(?:[a-z]*\d){4})[a-z\d]{7,}\b",
     r"\b[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){3}",
-    rf"(?<!\d){_DATE}",
+    rf"(?<!\d){_DATE}|(?<!\d)\d{{1,2}}[ ./-]+\d{{1,2}}[ ./-]+\d{{2}}",
     rf"(?:{_BORN})\D{{0,25}}\d{{2}}|\d{{4}} ?年? ?出生|\d{{1,4}} ?年 ?\d{{1,2}} ?月",
-    rf"(?<!\w)(?:{_STREET})(?:(?<=[/.])|(?!\w))\D{{0,40}}\d",
+    rf"(?<!\w)(?:{_STREET}|улиц\w*|вулиц\w*|placa)(?:(?<=[/.])|(?!\w))\D{{0,40}}\d",
     rf"(?<!\w)(?:{_FILED})(?!\w)\D{{0,20}}\d{{3}}",
 )
 _DIGIT: Final = re.compile(r"\d")
@@ -211,7 +213,7 @@ _DIGIT: Final = re.compile(r"\d")
 
 def may_identify(text: str) -> bool:
     """Whether a text may hold an address, a number, a date of birth or a name of a person, seen as cautiously as can be."""
-    plain, _ = _plain(compatible(text))
+    plain, _ = _plain(spaced(text))
     # Most questions have no digit, and the many patterns with one are then spared.
     return bool(_SAID.search(plain) or (_DIGIT.search(plain) and _NUMBERED.search(plain)))
 
@@ -274,7 +276,8 @@ def _pieces(pattern: re.Pattern[str], plain: str) -> Iterator[tuple[int, int]]:
 def _harmless(kind: str, piece: str) -> bool:
     """Whether a piece that looks like identity data is none: an office's telephone, a word group that is no IBAN."""
     if kind == "CUENTA":
-        return not iban.is_valid(piece)
+        account = re.sub(r"[ \-]", "", piece).upper()  # ISO 13616: the check digits hold, whatever the country's own rules
+        return not mod_97_10.is_valid(account[4:] + account[:4])
     if kind not in {"TELEFONO", "NAF", "IBAN", "TARJETA"}:
         return False
     digits = "".join(filter(str.isdigit, piece))

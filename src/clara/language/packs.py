@@ -14,7 +14,8 @@ FOLDER: Final = "languages"
 class Language:
     """A served language. `name` is as its speakers write it, `prompt` how a language model is told to write it.
 
-    `script` is "latin", "cyrillic", "arabic" or "han", `direction` "ltr" or "rtl".
+    `script` is "latin", "cyrillic", "arabic" or "han", `direction` "ltr" or "rtl". `late`: in short messages a word that it
+    shares is the other language's.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Language:
     script: str
     direction: str
     prompt: str
+    late: bool = False
 
 
 def read_languages(folder: Path) -> dict[str, Language]:

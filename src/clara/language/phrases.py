@@ -35,10 +35,9 @@ class Phrases(Generic[Value]):
     def _take(self, entries: Mapping[Phrase, tuple[Value, ...]]) -> None:
         self.entries = entries
         self.longest = max(map(len, entries), default=0)
-        lengths: dict[str, set[int]] = {}
-        for key in entries:
-            lengths.setdefault(key[0], set()).add(len(key))
-        self._lengths = {first: sorted(held, reverse=True) for first, held in lengths.items()}
+        self._lengths: dict[str, list[int]] = {}
+        for size, first in sorted({(len(key), key[0]) for key in entries}, reverse=True):
+            self._lengths.setdefault(first, []).append(size)
 
     def __contains__(self, phrase: Sequence[str]) -> bool:
         return tuple(phrase) in self.entries

@@ -12,7 +12,7 @@ from flask import Blueprint, Response, g, jsonify, request
 
 from clara.answering.dialogue.feedback import SPANS, Satisfaction, satisfaction_json
 from clara.delivery.ports import StoreUnavailableError
-from clara.errors import ClaraError, Unavailable
+from clara.errors import MENDABLE, ClaraError, Unavailable
 from clara.knowledge.freshness import Freshness
 from clara.retrieval.embedding_memory import MemoryStatistics
 from clara.retrieval.metrics import Counters, summary
@@ -262,10 +262,12 @@ def admin_routes(doorman: Doorman, desk: AdminDesk) -> Blueprint:
 
     @routes.errorhandler(ClaraError)
     def refuse(error: ClaraError) -> tuple[Response, int]:
-        if not isinstance(error, Unavailable):
+        if isinstance(error, Unavailable):
+            log.warning("figures could not be read", error=type(error).__name__)
+            return jsonify(error=UNREADABLE), error.http_status
+        if isinstance(error, BadRequestError) or (isinstance(error, MENDABLE) and request.method not in READING):
             return jsonify(error=str(error)), error.http_status
-        log.warning("figures could not be read", error=type(error).__name__)
-        return jsonify(error=UNREADABLE), error.http_status
+        raise error  # what is wrong here, whoever asks: logged, and no word of it given away
 
     _figures(routes, desk)
     reading_routes(routes, desk)

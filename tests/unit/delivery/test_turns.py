@@ -437,3 +437,18 @@ def test_a_message_of_a_channel_that_is_off_waits(at: Setting) -> None:
     at.desk.age = WINDOW_SECONDS + 1
     assert take_turn(7, without) == "too late"
     assert at.desk.rows[0].status == "channel"
+
+
+def test_a_try_of_a_channel_that_is_off_ends_with_its_day(at: Setting) -> None:
+    """Nobody can ask whether it went out; until then it waits, afterwards its address can be forgotten."""
+    at.channel.script = [(LOST, False)]
+    with pytest.raises(LostAnswerError):
+        at.take()
+    without = Clerk(at.desk, at.answer, {}, lambda: at.desk.clock)
+    at.desk.clock += 60
+    with pytest.raises(TemporarySendError, match="CLARA_CHANNEL"):
+        take_turn(7, without)
+    at.desk.clock += WINDOW_SECONDS
+    at.desk.age = WINDOW_SECONDS + 1
+    assert take_turn(7, without) == "too late"
+    assert at.desk.rows[0].status == "channel"

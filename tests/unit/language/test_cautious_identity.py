@@ -50,6 +50,14 @@ DATA = Path(__file__).parents[2] / "data"
         "Je m’appelle Ana",
         "em dic Ana",
         "me chamo Ana",
+        "o meu nome é António Silva",
+        "ma soeur s'appelle Fatou",
+        "numele meu Ion Popescu",
+        "живу на улицу Ленина 5",
+        "chámome Xoán Pérez",
+        "a miña filla chámase Uxía",
+        "vivo na rúa do Hórreo 12",
+        "nací el 3   5   90",
         "mă numesc Ana",
         "اسمي آنا",
         "меня зовут Анна",
@@ -63,7 +71,7 @@ DATA = Path(__file__).parents[2] / "data"
     ],
 )
 def test_a_text_about_somebody_is_recognised(text):
-    """Addresses, numbers, dates, names and streets in ten languages, also written to look otherwise."""
+    """Addresses, numbers, dates, names and streets in every served language, also written to look otherwise."""
     assert may_identify(text)
 
 

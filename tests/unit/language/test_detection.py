@@ -218,3 +218,11 @@ def test_anything(detector: LanguageDetector, text: str, previous: str | None) -
     assert language in LANGUAGES
     if not any(character.isalpha() for character in text):
         assert language == (previous or DEFAULT)
+
+
+def test_a_late_language_takes_no_word_away() -> None:
+    """What another has said before stays the other's word in short messages; what it alone has is its own."""
+    said = {"pt": ["onde", "quero"], "gl": ["onde", "quero", "unha"], "es": ["donde", "quiero"]}
+    scripts = dict.fromkeys(said, "latin")
+    detector = LanguageDetector(scripts, lambda _text: {}, {}, phrases=said, late=("gl",))
+    assert [detector.detect(text, "es") for text in ("onde", "quero", "unha")] == ["pt", "pt", "gl"]

@@ -26,6 +26,11 @@ PEOPLE = [
     ("请打+34 612345678，谢谢", "请打[TELEFONO]，谢谢"),
     ("vivo en c/Mayor 15 de Lugo", "vivo en [DIRECCION] de Lugo"),
     ("vivo en calle Mayor 15, 3º B", "vivo en [DIRECCION]"),
+    ("o meu nome é António Silva", "o meu nome é [NOMBRE]"),
+    ("ma soeur s'appelle Fatou Diop", "ma soeur s'appelle [NOMBRE]"),
+    ("chámome Xoán Pérez", "chámome [NOMBRE]"),
+    ("vivo na rúa do Hórreo 12", "vivo na [DIRECCION]"),
+    ("nacín o 3 de maio de 1990", "nacín o [NACIMIENTO]"),
     ("expediente 2024/123456 parado", "expediente [EXPEDIENTE] parado"),
 ]
 KEPT = [
@@ -33,6 +38,8 @@ KEPT = [
     "cobro 733,60 € al mes y pago 1.250 euros",
     "Ley 39/2015, RD 1155/2024, BOE-A-2026-8284, modelo 790 código 012, EX-17",
     "duermo en la calle desde hace 3 años",
+    "unha praza na escola para o meu fillo de 3 anos",
+    "está em meu nome e da minha mulher",
     "una plaza en el colegio para mi hijo de 3 años",
     "llegué el 12/03/2023 y llevo 2 años",
     "¿cómo se llama la ayuda de la luz?",

@@ -118,8 +118,9 @@ class GatedPool:
     """
 
     def __init__(self, base_url: str, read_seconds: float = READ_SECONDS) -> None:
-        # Its warning about odd headers names the address that was asked, and that names a person.
-        getLogger("urllib3.connection").setLevel(ERROR)
+        # What they write names the address that was asked, and that names a person or holds a token.
+        for name in ("urllib3.connection", "urllib3.connectionpool"):
+            getLogger(name).setLevel(ERROR)
         self._gate = _Gate()
         self._pool = _pool(base_url, self._gate, Timeout(connect=CONNECT_SECONDS, read=read_seconds))
 

@@ -133,10 +133,12 @@ def is_outage(error: BaseException) -> bool:
     if not isinstance(error, (DBAPIError, psycopg.Error)):
         return False
     state: Any = getattr(_cause(error), "sqlstate", None)
-    # 42P01 no such table: the schema is not there yet
-    # 08 connection, 53 resources, 57 operator intervention (shutdown, time-out), 58 system error; no state: no server
     broken = isinstance(error, DBAPIError) and error.connection_invalidated
-    return broken or state in {None, "42P01"} or str(state)[:2] in {"08", "53", "57", "58"}
+    if state is None:  # no server said it: the connection is gone, or the driver was called wrongly
+        return broken or isinstance(_cause(error), (psycopg.OperationalError, psycopg.InterfaceError))
+    # 42P01 no such table: the schema is not there yet. 25P03 and 25P04: the server ended what stood still in a transaction.
+    # 08 connection, 53 resources, 57 operator intervention (shutdown, time-out), 58 system error
+    return broken or state in {"42P01", "25P03", "25P04"} or str(state)[:2] in {"08", "53", "57", "58"}
 
 
 def blames_values(error: BaseException, table: str) -> bool:
