@@ -12,6 +12,7 @@ import hypothesis
 import hypothesis.configuration
 import psycopg
 import pytest
+import structlog
 from psycopg import sql
 
 from clara.adapters.postgres.embedded import EmbeddedServer
@@ -26,6 +27,13 @@ TEST_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes":
 hypothesis.configuration.set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "hypothesis")
 hypothesis.settings.register_profile("clara", database=None, deadline=None)
 hypothesis.settings.load_profile("clara")
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_they_were() -> Iterator[None]:
+    """A test that runs a command in this process configures the logs; the next test captures them all the same."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def loaded(services: Container, tmp_path: Path) -> Loaded:
             name,
             file,
             profile=profile,
-            cutting=Cutting(services.token_counter, **cutting),
+            cutting=Cutting(**cutting),
             progress=lambda _done, _total: None,
         )
 
@@ -123,7 +123,7 @@ def test_a_killed_load_goes_on(services: Container, tmp_path: Path) -> None:
 
     def fill(embedder: WordEmbedder) -> IngestionReport:
         services.embedder = embedder
-        whole = Cutting(services.token_counter, **WHOLE)
+        whole = Cutting(**WHOLE)
         return load(services, "many", file, profile="prose", cutting=whole, progress=lambda _done, _total: None)
 
     with pytest.raises(EmbedderUnavailableError):

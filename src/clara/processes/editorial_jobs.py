@@ -102,10 +102,10 @@ def watch_gazette(container: Container, chosen: DayChoice, telling: Telling, pro
     Raises WatchError, DataError, CorpusUnavailableError.
     """
     address = telling.webhook or container.settings.secret("clara_alert_webhook")
-    if telling.notify and not address:
-        raise WatchError("there is nowhere to post alerts; set CLARA_ALERT_WEBHOOK, or give --webhook")
 
     def work() -> JobOutcome:
+        if telling.notify and not address:
+            raise WatchError("there is nowhere to post alerts; set CLARA_ALERT_WEBHOOK, or give --webhook")
         watched = watched_by(container.snapshot().knowledge.catalogue, container.data, telling.say)
         with watching_the_gazette(container, address if telling.notify else "") as watch:
             outcome = watch.run(chosen, watched, telling.say, progress)

@@ -14,6 +14,7 @@ from http.client import responses
 from threading import Event, Lock, Thread
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, urlsplit
+from weakref import WeakSet
 
 import click
 
@@ -22,6 +23,8 @@ DRIP_SECONDS: Final = 0.02
 LONGEST_HANG_SECONDS: Final = 60.0
 # Bytes of the head of a request, and connections that wait to be accepted.
 MOST_HEAD: Final = 1 << 16
+# Until a connection that came at the last moment is served: a server that closes while it accepts one leaves it open.
+LATE_SECONDS: Final = 0.01
 BACKLOG: Final = 512
 
 
@@ -129,13 +132,19 @@ class LoopbackStandIn:
 
     async def _serve(self, listener: socket.socket, ready: Event) -> None:
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
+        self._transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         server = await asyncio.start_server(self._converse, sock=listener, limit=MOST_HEAD)
         ready.set()
         await self._ended.wait()
+        await asyncio.sleep(LATE_SECONDS)
         server.close()
         await self.ended()
+        for transport in list(self._transports):  # what nobody reads would stay open behind the loop
+            transport.abort()
+        await asyncio.sleep(0)
 
     async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self._transports.add(writer.transport)
         try:
             while await self._deliver(writer, await self.answer(await _read(reader))):
                 await writer.drain()
