@@ -5,6 +5,7 @@ A statement is named by its file, or by its file and its own name: `turn.begin` 
 
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
@@ -46,11 +47,12 @@ def _for_driver(name: str) -> bytes:
     return _VALUE.sub(r"%(\1)s", source(name).replace("%", "%%")).encode()
 
 
-class Statements:
+class Statements(ABC):
     """What is asked by name. Mappings are handed in as jsonb."""
 
+    @abstractmethod
     def _cursor(self) -> AbstractContextManager[psycopg.Cursor[Row]]:
-        raise NotImplementedError
+        """Give what statements are run on."""
 
     def rows(self, name: str, /, **values: Any) -> list[Row]:  # noqa: ANN401  whatever the driver takes
         """Give what the statement gives, each row with its columns as attributes."""
