@@ -28,8 +28,7 @@ from clara.processes.preparation import ensure_corpus, running_container
 from clara.quality.dataset import Question
 from clara.quality.measures import MEASURES as OUTCOME_MEASURES
 from clara.quality.measures import interval
-from clara.quality.release import asking, read_evaluation
-from clara.quality.run import completed, run
+from clara.quality.release import asking, completed, read_evaluation, run
 from clara.retrieval.hybrid import hybrid
 from clara.retrieval.options.policies import CONFIDENT, Policy, by_policy, subject_of
 from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeights, reranked

@@ -79,7 +79,7 @@ def _questions(
 
 def _answers(suites: tuple[str, ...], asked: str | Path, out: Path | None, *, as_json: bool) -> None:
     from clara.processes.preparation import ensure_corpus
-    from clara.quality.answer_suites import answers_verdict, judge, write_answers
+    from clara.quality.answers import answers_verdict, judge, write_answers
     from clara.quality.own_suites import judge_own
 
     with opened() as container, showing("judging") as progress:

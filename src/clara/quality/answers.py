@@ -1,37 +1,48 @@
-"""What an evaluation of answers comes to: judged cases, a figure for each group, tables, what falls short of goals."""
+"""The evaluation of answers: every suite, run on real code, held against its goals and its record.
+
+A suite that cannot run, or that judges nothing, ends the evaluation with an error: it never passes for want of cases.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Annotated, Any, Final
 
+from pydantic import BaseModel, Field
+
+from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.quality.dataset import SPLITS
-from clara.quality.gate import Shortfall
-from clara.quality.paired import Regression, change, regression
+from clara.quality.gate import Regression, Shortfall, change, read_left, regression
+from clara.quality.question_vectors import QuestionVectors, moved
+from clara.quality.suites import SUITES
+from clara.quality.suites.suite import Judged, Suite
+from clara.settings import resources
 
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A case and whether it passed. `group` is what its figure is counted under, such as "danger" or "near miss".
-
-    `note` says in short what was wrong, without repeating a whole text.
-    """
-
-    id: str
-    language: str
-    group: str
-    passed: bool
-    note: str = ""
-
-
+Say = Callable[[str], None]
+Progress = Callable[[int, int], None]
+# A suite and the split it is run on.
+Task = tuple[Suite, str]
+ALL: Final = "all"
+# Failed cases named for each suite and split; --json and --out give all of them.
+NAMED: Final = 12
 # The share of normally distributed values within 1.96 standard deviations is .95.
 SIGMAS = 1.96
+
+
 # The names of the cases that were wrong, by suite, split and group.
-Record = Mapping[str, Mapping[str, Mapping[str, frozenset[str]]]]
-NO_TABLE = 'must hold {"wrong": {suite: {split: {group: [case, ...]}}}}; write one with --out'
+Record = Mapping[str, Mapping[Annotated[str, Field(pattern=f"^({'|'.join(SPLITS)})$")], Mapping[str, frozenset[str]]]]
+
+
+class Recorded(BaseModel):
+    """What was wrong when last recorded."""
+
+    wrong: Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,64 +81,6 @@ def interval(right: int, total: int) -> tuple[float, float]:
     middle = (share + squared / (2 * total)) / (1 + squared / total)
     spread = SIGMAS / (1 + squared / total) * sqrt(share * (1 - share) / total + squared / (4 * total**2))
     return max(0.0, middle - spread), min(1.0, middle + spread)
-
-
-def read_cases(file: Path, split: str, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Read the cases of one split from JSON lines; each needs "id", "language", "split" and `fields`.
-
-    Raises DataError naming every fault of the file.
-    """
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError([Fault(file.name, "file", f"cannot be read ({error}); restore it from the repository")]) from error
-    faults: list[Fault] = []
-    cases: dict[str, dict[str, Any]] = {}
-    for number, line in enumerate(lines, 1):
-        place = f"line {number}"
-        try:
-            case = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            faults.append(Fault(file.name, place, f"not usable JSON ({error}); mend it there"))
-            continue
-        missing = {"id", "language", "split", *fields} - (case.keys() if isinstance(case, dict) else set())
-        if missing:
-            faults.append(Fault(file.name, place, f"must be an object with {', '.join(sorted(missing))}; add them"))
-        elif case["split"] not in SPLITS:
-            faults.append(Fault(file.name, place, f"no such split; use one of {', '.join(SPLITS)}"))
-        elif cases.setdefault(case["id"], case) is not case:
-            faults.append(Fault(file.name, place, f"the id '{case['id']}' is taken; each case needs its own"))
-    if faults:
-        raise DataError(faults)
-    return [case for case in cases.values() if case["split"] == split]
-
-
-def read_record(file: Path) -> Record:
-    """Read which cases were wrong when last recorded, by suite, split and group. Raises DataError naming every fault."""
-    try:
-        document = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError([Fault(file.name, "file", f"cannot be read ({error}); restore it from the repository")]) from error
-    suites = document.get("wrong") if isinstance(document, dict) else None
-    if not isinstance(suites, dict):
-        raise DataError([Fault(file.name, "$.wrong", NO_TABLE)])
-    faults: list[Fault] = []
-    record: dict[str, dict[str, dict[str, frozenset[str]]]] = {}
-    for suite, splits in suites.items():
-        for split, groups in (splits if isinstance(splits, dict) else {"": None}).items():
-            if split not in SPLITS or groups is None or not _names_by_group(groups):
-                faults.append(Fault(file.name, f"{suite}.{split}", NO_TABLE))
-                continue
-            record.setdefault(suite, {})[split] = {group: frozenset(names) for group, names in groups.items()}
-    if faults:
-        raise DataError(faults)
-    return record
-
-
-def _names_by_group(groups: object) -> bool:
-    return isinstance(groups, dict) and all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in groups.values()
-    )
 
 
 def record_of(parts: Iterable[SuitePart]) -> dict[str, Any]:
@@ -198,16 +151,100 @@ def failures_of(part: SuitePart, most: int) -> list[str]:
 
 def as_answer_rows(parts: Iterable[SuitePart]) -> list[dict[str, Any]]:
     """Write judged cases as plain values, one row a case."""
-    return [
-        {
-            "suite": part.suite,
-            "split": part.split,
-            "id": case.id,
-            "language": case.language,
-            "group": case.group,
-            "passed": case.passed,
-            "note": case.note,
-        }
-        for part in parts
-        for case in part.judged
-    ]
+    return [{"suite": part.suite, "split": part.split, **asdict(case)} for part in parts for case in part.judged]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswers:
+    """A finished evaluation of answers, and what fell short."""
+
+    parts: tuple[SuitePart, ...]
+    shortfalls: tuple[Shortfall | Regression, ...]
+
+    def as_json(self) -> str:
+        """Give one row a case."""
+        return json.dumps(as_answer_rows(self.parts), ensure_ascii=False, indent=1)
+
+
+def chosen_suites(names: Sequence[str]) -> dict[str, Suite]:
+    """Give the suites of these names, all of them without a name. Raises DataError when there is no such suite."""
+    if unknown := sorted(set(names) - SUITES.keys()):
+        raise DataError([Fault("suites", ", ".join(unknown), f"no such suite; choose among {', '.join(SUITES)}")])
+    return {name: suite for name, suite in SUITES.items() if not names or name in names}
+
+
+def judge(snapshot: KnowledgeSnapshot, names: Sequence[str], split: str, say: Say, progress: Progress) -> JudgedAnswers:
+    """Run suites and compare them with goals and the record. Raises DataError when a suite cannot run or has no case.
+
+    Questions have the vectors that the release carries, so that every processor gives the same verdict; what embeds is run
+    again with this machine's own, and may differ in a few cases only.
+    """
+    tasks = [(suite, part) for suite in chosen_suites(names).values() for part in (SPLITS if split == ALL else (split,))]
+    record = read_left(resources() / "eval" / "answers" / "record.json", Recorded).wrong
+    if strangers := [Fault("record.json", name, "no such suite; remove it") for name in record if name not in SUITES]:
+        raise DataError(strangers)
+    vectors = QuestionVectors(snapshot)
+    parts: list[SuitePart] = []
+    embedding: list[tuple[Task, SuitePart]] = []
+    before = 0
+    for task, part in zip(tasks, judge_parts(vectors.carried, tasks, progress), strict=True):
+        parts.append(part)
+        embedding += [(task, part)] if vectors.embedded > before else []
+        before = vectors.embedded
+    tell_parts(parts, say, NAMED)
+    shortfalls = [short for part in parts for short in short_of(part, record)]
+    if embedding:
+        again = judge_parts(vectors.live, [task for task, _ in embedding], progress)
+        shortfalls += moved(_sides(part for _, part in embedding), _sides(again), say)
+    return JudgedAnswers(tuple(parts), tuple(shortfalls))
+
+
+def _sides(parts: Iterable[SuitePart]) -> dict[str, bool]:
+    return {f"{part.suite} {part.split} {case.group} {case.id}": case.passed for part in parts for case in part.judged}
+
+
+def judge_parts(snapshot: KnowledgeSnapshot, tasks: Sequence[Task], progress: Progress) -> Iterator[SuitePart]:
+    """Run suites on their splits, one by one. Raises DataError when one judges nothing, or a case twice."""
+    for number, (suite, split) in enumerate(tasks, 1):
+        started = perf_counter()
+        cases = suite.judged(snapshot, split)
+        place = f"{suite.name}, split {split}"
+        if not cases:
+            raise DataError([Fault("suites", place, "judged no case; restore its file in eval/answers")])
+        counts = Counter((case.id, case.group) for case in cases)
+        if repeated := [name for (name, _), times in counts.items() if times > 1]:
+            raise DataError([Fault("suites", place, f"judged more than once: {', '.join(repeated[:5])}; give each its own id")])
+        yield SuitePart(suite.name, split, tuple(cases), suite.goals, perf_counter() - started)
+        progress(number, len(tasks))
+
+
+def tell_parts(parts: Sequence[SuitePart], say: Say, most: int) -> None:
+    """Say the tables, and of each part `most` of the cases that failed."""
+    say(f"\n{groups_table(parts)}\n\n{languages_table(parts)}\n")
+    for part in parts:
+        if failed := failures_of(part, most):
+            say("\n".join([f"{part.suite}, {part.split}, failed:", *failed, ""]))
+    say("seconds: " + ", ".join(f"{part.suite} {part.split} {part.seconds:.1f}" for part in parts))
+
+
+def answers_verdict(done: JudgedAnswers) -> str:
+    """Say whether every group reaches its goal and is no worse than its record, and which do not."""
+    if not done.shortfalls:
+        return "\nthe gate of the answers is passed"
+    return "\n" + "\n".join(["below the gate of the answers:", *map(str, done.shortfalls)])
+
+
+def write_answers(folder: Path, done: JudgedAnswers) -> None:
+    """Write the figures and every case as JSON, and the record that a later run would be compared with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {
+        "run_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "figures": [
+            {"suite": part.suite, "split": part.split, "group": group, "passed": right, "of": total}
+            for part in done.parts
+            for group, (right, total) in part.shares().items()
+        ],
+        "cases": as_answer_rows(done.parts),
+    }
+    (folder / "record.json").write_text(json.dumps(record_of(done.parts), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    (folder / "answers.json").write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -1,9 +1,16 @@
-"""The gate: least values of the measures, as data, and what a run falls short of."""
+"""The gate: least values of the measures, as data, what a run falls short of, and a paired test against an earlier run.
+
+The paired test over the same cases tells a change for the worse from one case that fell otherwise.
+"""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from clara.data_files import DataError, Fault
 from clara.quality.dataset import SPLITS
@@ -77,3 +84,71 @@ def shortfalls(wanted: Mapping[str, float], results: Results) -> list[Shortfall]
         for name, least in wanted.items()
         if (reached := results.get(name)) is None or round(reached, 6) < least
     ]
+
+
+# A run that is no worse than the other is called worse in so many of a hundred comparisons: the usual level.
+LEVEL: Final = 0.05
+# Cases named in a message; files of the run have all of them.
+NAMED: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The cases that changed side between two runs, in their order."""
+
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+    @property
+    def p(self) -> float:
+        """Give the chance of at least so many changes for the worse where either side is as likely.
+
+        McNemar's exact test, one-sided: a binomial test on the cases that changed side.
+        """
+        changed = len(self.better) + len(self.worse)
+        return sum(comb(changed, count) for count in range(len(self.worse), changed + 1)) / float(2**changed)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the second run is worse than chance explains: from five cases on, where none became right."""
+        return self.p < LEVEL
+
+    def __str__(self) -> str:
+        more = f" and {len(self.worse) - NAMED} more" if len(self.worse) > NAMED else ""
+        named = f" ({', '.join(self.worse[:NAMED])}{more})" if self.worse else ""
+        return f"{len(self.worse)} became wrong{named}, {len(self.better)} right, p {self.p:.3f}"
+
+
+def change(wrong_before: Set[str], wrong_now: Set[str]) -> Change:
+    """Compare by the names of the cases that were wrong; whoever compares sees that both runs had the same cases."""
+    return Change(tuple(sorted(wrong_before - wrong_now)), tuple(sorted(wrong_now - wrong_before)))
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A group of cases that is worse than before: by the test, or by one case where none may ever be wrong."""
+
+    measure: str
+    change: Change
+
+    def __str__(self) -> str:
+        return f"{self.measure}: {self.change}"
+
+
+def regression(measure: str, found: Change, *, strict: bool) -> list[Regression]:
+    """Give what is worse. Where `strict`, code decides every case and each must be right: one is enough."""
+    return [Regression(measure, found)] if found.significant or (strict and found.worse) else []
+
+
+Left = TypeVar("Left", bound=BaseModel)
+
+
+def read_left(file: Path, kind: type[Left]) -> Left:
+    """Read what an earlier run left with --out. Raises DataError naming every fault."""
+    try:
+        return kind.model_validate_json(file.read_bytes(), strict=True)
+    except OSError as error:
+        faults = [("file", f"cannot be read ({error.strerror})")]
+    except ValidationError as error:
+        faults = [(".".join(map(str, found["loc"])) or "file", found["msg"]) for found in error.errors()]
+    raise DataError([Fault(file.name, place, f"{wrong}; write one with --out") for place, wrong in faults])

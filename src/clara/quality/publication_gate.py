@@ -13,10 +13,9 @@ from clara.editorial.publication import Candidate
 from clara.knowledge.keyword_tier import KEYWORD
 from clara.knowledge.knowledge_base import KnowledgeVersion
 from clara.knowledge.passages import CORPUS
-from clara.quality.answer_suites import chosen_suites, judge_part
-from clara.quality.answers import SuitePart
+from clara.quality.answers import chosen_suites, judge_parts
 from clara.quality.dataset import SPLITS
-from clara.quality.paired import Regression, change, regression
+from clara.quality.gate import Regression, change, regression
 from clara.quality.question_vectors import QuestionVectors
 from clara.quality.release import CHAIN, EvaluationChoice, evaluate
 
@@ -134,19 +133,12 @@ class PublicationGate:
             done = evaluate(snapshot, EvaluationChoice(tier, category=self._category), None, say, self._progress)
             short += [f"{tier} {each}" for each in done.shortfalls]
             wrong[tier] = frozenset(outcome.question.id for outcome in done.outcomes if not outcome.right)
-        parts = self._parts(snapshot)
+        tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
+        parts = judge_parts(snapshot, tasks, self._progress)
         groups = {f"{part.suite} {part.split} {group}": (part, group) for part in parts for group in part.shares()}
         wrong |= {name: part.wrong(group) for name, (part, group) in groups.items()}
         strict = (name for name, (part, group) in groups.items() if part.suite == DANGER or part.goals.get(group) == 1.0)
         return Measured(tuple(short), wrong, frozenset(strict))
-
-    def _parts(self, snapshot: KnowledgeSnapshot) -> list[SuitePart]:
-        tasks = [(suite, split) for suite in self._suites.values() for split in SPLITS]
-        parts: list[SuitePart] = []
-        for number, (suite, split) in enumerate(tasks, 1):
-            parts.append(judge_part(snapshot, suite, split))
-            self._progress(number, len(tasks))
-        return parts
 
 
 def _gone(held: Measured, other: Measured) -> tuple[str, ...]:

@@ -1,35 +1,28 @@
 """The evaluation that gates a release: the real chain, the questions of eval/, the measures, the gate."""
 
+import csv
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from pydantic import BaseModel
 
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
 from clara.quality.dataset import SPLITS, KnownIds, Question, read_questions
-from clara.quality.gate import Shortfall, read_gate, shortfalls
-from clara.quality.measures import Outcome, risk_coverage
-from clara.quality.paired import Change, Regression, regression
+from clara.quality.gate import BY_CATEGORY, Change, Regression, Shortfall, read_gate, read_left, regression, shortfalls
+from clara.quality.measures import MEASURES, Outcome, interval, missing, outcome_of, risk_coverage
 from clara.quality.question_vectors import QuestionVectors, moved
-from clara.quality.run import (
-    LIMIT,
-    Progress,
-    as_csv,
-    as_rows,
-    as_trec,
-    changed_sides,
-    completed,
-    read_baseline,
-    results_of,
-    run,
-    table_of,
-)
 from clara.retrieval.passage import Query, Retrieve
 from clara.settings import resources
 
+Progress = Callable[[int, int], None]
 Say = Callable[[str], None]
 # A tier alone, or the chain as people meet it.
 CHAIN = "chain"
@@ -46,6 +39,12 @@ class EvaluationChoice:
     def includes(self, question: Question) -> bool:
         """Whether a question belongs to the choice."""
         return self.split in (None, question.split) and self.category in (None, question.category)
+
+
+class Baseline(BaseModel):
+    """Which questions were right in an earlier run; whatever else that file holds does not matter."""
+
+    right: dict[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def evaluate(
 
     The snapshot is asked as it is: `gated` gives it the vectors of the release, and asks once more without.
     """
-    before = read_baseline(baseline) if baseline else None
+    before = read_left(baseline, Baseline).right if baseline else None
     gate = read_gate(resources() / "eval" / "clara" / "gate.toml")
     questions = [question for question in read_evaluation(snapshot) if choice.includes(question)]
     if not questions:
@@ -171,3 +170,118 @@ def _compare(before: dict[str, bool], outcomes: Sequence[Outcome], say: Say) -> 
             say(f"{mark} {outcome.question.id} [{outcome.question.language}] {outcome.question.query!r}: {expected} <- {got}")
     names = [tuple(outcome.question.id for outcome in group) for group in (better, worse)]
     return regression("right since the baseline", Change(names[0], names[1]), strict=False)
+
+
+GROUPS: Mapping[str, Callable[[Outcome], str]] = {
+    "category": lambda outcome: outcome.question.category,
+    "language": lambda outcome: outcome.question.language,
+    "difficulty": lambda outcome: outcome.question.difficulty,
+}
+
+
+def results_of(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
+    """Take every measure over all outcomes, and over each category ("hit@1:plazos")."""
+    results = {name: measure(outcomes) for name, measure in MEASURES.items()}
+    for category in sorted({outcome.question.category for outcome in outcomes}):
+        of_category = [outcome for outcome in outcomes if outcome.question.category == category]
+        results |= {f"{name}{BY_CATEGORY}{category}": measure(of_category) for name, measure in MEASURES.items()}
+    return results
+
+
+def table_of(outcomes: Sequence[Outcome]) -> str:
+    """Write the measures with their intervals, then the share of right outcomes by category, language and difficulty."""
+    lines = ["| measure | value | 95 % interval |", "|---|---|---|"]
+    for name, measure in MEASURES.items():
+        spread = interval(measure, outcomes)
+        shown = "-" if spread is None else f"{_share(spread[0])} - {_share(spread[1])}"
+        lines.append(f"| {name} | {_share(measure(outcomes))} | {shown} |")
+    for name, group in GROUPS.items():
+        lines += ["", f"| {name} | right | of |", "|---|---|---|"]
+        for value in sorted({group(outcome) for outcome in outcomes}):
+            members = [outcome for outcome in outcomes if group(outcome) == value]
+            lines.append(f"| {value} | {sum(outcome.right for outcome in members)} | {len(members)} |")
+    return "\n".join(lines)
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+# Passages asked for: enough to hold three documents, where a question is about several.
+LIMIT = 20
+
+Ask = Callable[[Question], Query]
+
+
+def run(questions: Sequence[Question], retrieve: Retrieve, ask: Ask, progress: Progress) -> list[Outcome]:
+    """Ask every question, in order. `ask` makes the query that the conversation would make."""
+    outcomes: list[Outcome] = []
+    for number, question in enumerate(questions, 1):
+        started = perf_counter()
+        found = retrieve(ask(question))
+        outcomes.append(outcome_of(question, found, (perf_counter() - started) * 1000))
+        progress(number, len(questions))
+    return outcomes
+
+
+def completed(questions: Iterable[Question], outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Give one outcome for every question; those that a run left out count as wrong."""
+    known = {outcome.question.id: outcome for outcome in outcomes}
+    return [known.get(question.id, missing(question)) for question in questions]
+
+
+def as_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
+    """Write outcomes as plain values, one row a question."""
+    return [
+        {
+            "id": outcome.question.id,
+            "query": outcome.question.query,
+            "language": outcome.question.language,
+            "category": outcome.question.category,
+            "difficulty": outcome.question.difficulty,
+            "split": outcome.question.split,
+            "expected": sorted(outcome.question.documents),
+            "expected_section": outcome.question.section,
+            "answered": outcome.answered,
+            "right": outcome.right,
+            "found": list(outcome.documents),
+            "section": outcome.section,
+            "facts": list(outcome.facts[:5]),
+            "confidence": None if outcome.confidence is None else round(outcome.confidence, 4),
+            "tier": outcome.tier,
+            "ms": round(outcome.milliseconds, 2),
+        }
+        for outcome in outcomes
+    ]
+
+
+def as_csv(outcomes: Iterable[Outcome]) -> str:
+    """Write outcomes as CSV, one row a question; lists are joined by spaces."""
+    rows = as_rows(outcomes)
+    out = StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else ["id"])
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: " ".join(value) if isinstance(value, list) else value for name, value in row.items()})
+    return out.getvalue()
+
+
+def as_trec(outcomes: Iterable[Outcome], tag: str) -> str:
+    """Write outcomes as a TREC run file: query id, Q0, document, rank, score, tag. The score is the reciprocal rank."""
+    lines = [
+        f"{outcome.question.id} Q0 {document} {rank} {1 / rank:.6f} {tag}"
+        for outcome in outcomes
+        for rank, document in enumerate(outcome.documents, 1)
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def changed_sides(baseline: Mapping[str, bool], outcomes: Iterable[Outcome]) -> tuple[list[Outcome], list[Outcome]]:
+    """Give the questions that are right now and were wrong, and those that are wrong now and were right."""
+    better: list[Outcome] = []
+    worse: list[Outcome] = []
+    for outcome in outcomes:
+        before = baseline.get(outcome.question.id)
+        if before is not None and before != outcome.right:
+            (better if outcome.right else worse).append(outcome)
+    return better, worse

@@ -20,10 +20,11 @@ from clara.ingestion.journey import STEP
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
 from clara.processes.preparation import ensure_corpus, running_container
-from clara.quality.answer_suites import judge_part, suites_found
+from clara.quality.answers import judge_parts
 from clara.quality.dataset import SPLITS
 from clara.quality.question_vectors import FILE, QuestionVectors
 from clara.quality.release import EvaluationChoice, evaluate
+from clara.quality.suites import SUITES
 from clara.retrieval.embedders import digest_of, read_vectors, write_vectors
 from clara.retrieval.ports import Embedder
 from clara.settings import load_settings, resources
@@ -55,11 +56,9 @@ def main(*, norms: Path | None, evaluation: bool) -> None:
 def _write_questions(snapshot: KnowledgeSnapshot) -> None:
     """Ask everything once more, and keep the vectors of what was embedded for it."""
     vectors = QuestionVectors(snapshot)
-    evaluate(vectors.carried, EvaluationChoice(), None, _unsaid, lambda _done, _total: None)
-    for name, suite in suites_found().items():
-        click.echo(f"asking for {name} ...")
-        for split in SPLITS:
-            judge_part(vectors.carried, suite, split)
+    evaluate(vectors.carried, EvaluationChoice(), None, _unsaid, _unseen)
+    for part in judge_parts(vectors.carried, [(suite, split) for suite in SUITES.values() for split in SPLITS], _unseen):
+        click.echo(f"asked for {part.suite}, {part.split}")
     made = {digest_of(text, "query"): vector for text, vector in vectors.of_all().items()}
     target = resources() / FILE
     write_vectors(target, snapshot.embedder.model, made)
@@ -68,6 +67,10 @@ def _write_questions(snapshot: KnowledgeSnapshot) -> None:
 
 def _unsaid(_message: str) -> None:
     """Keep the tables of a run that only makes vectors to itself."""
+
+
+def _unseen(_done: int, _total: int) -> None:
+    """Show no progress."""
 
 
 def _write(target: Path, texts: Sequence[str], embedder: Embedder) -> None:

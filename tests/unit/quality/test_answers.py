@@ -6,19 +6,20 @@ from pathlib import Path
 import pytest
 
 from clara.data_files import DataError
+from clara.json_lines import TEXT, BatchError
 from clara.quality.answers import (
-    Judged,
+    Recorded,
     SuitePart,
     as_answer_rows,
     failures_of,
     groups_table,
     interval,
     languages_table,
-    read_cases,
-    read_record,
     record_of,
     short_of,
 )
+from clara.quality.gate import read_left
+from clara.quality.suites.suite import Judged, read_cases
 
 CASES = (
     Judged("a", "es", "refused", passed=True),
@@ -71,7 +72,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     """What a run leaves is what the next one is compared with."""
     file = tmp_path / "record.json"
     file.write_text(json.dumps(record_of([part()])), "utf-8")
-    assert read_record(file) == recorded(part())
+    assert read_left(file, Recorded).wrong == recorded(part())
 
 
 def test_a_group_without_a_case_is_no_pass() -> None:
@@ -99,25 +100,25 @@ def test_cases_are_read_by_split(tmp_path: Path) -> None:
     """Only the cases of the wanted split are given."""
     file = tmp_path / "x.jsonl"
     file.write_text("".join(f"{json.dumps({'id': name, 'language': 'es', 'split': name})}\n" for name in ("dev", "test")))
-    assert [case["id"] for case in read_cases(file, "dev")] == ["dev"]
+    assert [case["id"] for case in read_cases(file, "dev", {})] == ["dev"]
 
 
 @pytest.mark.parametrize(
     ("line", "remedy"),
     [
-        ("{", "not usable JSON"),
-        ("[]", "must be an object with id, language, split, text"),
-        ('{"id": "a", "language": "es", "split": "dev"}', "must be an object with text"),
-        ('{"id": "a", "language": "es", "split": "all", "text": ""}', "no such split"),
-        ('{"id": "b", "language": "es", "split": "dev", "text": ""}', "is taken"),
+        ("{", "each line must be one JSON object"),
+        ("[]", "must be an object with 'id', 'language', 'split', 'text'"),
+        ('{"id": "a", "language": "es", "split": "dev"}', "lacks 'text'; add it"),
+        ('{"id": "a", "language": "es", "split": "all", "text": ""}', "use one of dev, test"),
+        ('{"id": "b", "language": "es", "split": "dev", "text": ""}', "is that of line 1"),
     ],
 )
 def test_every_faulty_case_is_named(tmp_path: Path, line: str, remedy: str) -> None:
     """A case that cannot be judged stops the reading, with its line and what to do."""
     file = tmp_path / "x.jsonl"
     file.write_text(f'{{"id": "b", "language": "es", "split": "dev", "text": ""}}\n{line}\n')
-    with pytest.raises(DataError, match=rf"line 2: .*{remedy}"):
-        read_cases(file, "dev", ("text",))
+    with pytest.raises(BatchError, match=rf":2: .*{remedy}"):
+        read_cases(file, "dev", {"text": TEXT})
 
 
 @pytest.mark.parametrize(
@@ -137,4 +138,4 @@ def test_a_faulty_record_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "record.json"
     file.write_text(text)
     with pytest.raises(DataError, match=r"record\.json"):
-        read_record(file)
+        read_left(file, Recorded)

@@ -1,8 +1,8 @@
 """The suite of whole answers demands only what may be said."""
 
 from clara.knowledge.knowledge_base import read_knowledge
-from clara.quality.suites.end_to_end import unanswerable
-from clara.quality.suites.journeys import cases_of
+from clara.quality.suites.replies import END_TO_END, unanswerable
+from clara.quality.suites.suite import read_cases
 from clara.settings import resources
 
 
@@ -24,5 +24,5 @@ def test_a_fact_without_a_source_cannot_be_demanded() -> None:
 def test_the_cases_can_be_answered() -> None:
     """Both halves."""
     for split in ("dev", "test"):
-        cases = cases_of("end_to_end", split, ("question", "procedure", "must"))
+        cases = read_cases(resources() / "eval" / "answers" / "end_to_end.jsonl", split, END_TO_END.fields)
         assert list(unanswerable(cases, read_knowledge(resources() / "data"))) == []

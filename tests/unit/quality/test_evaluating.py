@@ -17,9 +17,18 @@ from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
 from clara.data_files import DataError
 from clara.quality.dataset import Question
-from clara.quality.gate import Shortfall, read_gate
-from clara.quality.release import CHAIN, Evaluated, EvaluationChoice, evaluate, read_evaluation, verdict, write_run
-from clara.quality.run import read_baseline, results_of
+from clara.quality.gate import Shortfall, read_gate, read_left
+from clara.quality.release import (
+    CHAIN,
+    Baseline,
+    Evaluated,
+    EvaluationChoice,
+    evaluate,
+    read_evaluation,
+    results_of,
+    verdict,
+    write_run,
+)
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.settings import Settings, resources
 
@@ -176,7 +185,7 @@ def test_baseline(asking: ComparingAsking, questions: dict[str, Question], tmp_p
 
 @pytest.mark.parametrize(
     ("content", "place"),
-    [pytest.param("id,right", "file", id="not-json"), pytest.param("[]", "$.right", id="wrong-shape")],
+    [pytest.param("id,right", "file", id="not-json"), pytest.param("{}", "right", id="wrong-shape")],
 )
 def test_bad_baseline(asking: ComparingAsking, tmp_path: Path, content: str, place: str) -> None:
     """A baseline that is none is named before a single question is asked."""
@@ -232,4 +241,4 @@ def test_written_run(asking: Asking, oracle: Retrieve, tmp_path: Path) -> None:
         assert [row["id"] for row in csv.DictReader(rows)] == names
     trec = (folder / "chain.trec").read_text("utf-8").splitlines()
     assert list(dict.fromkeys(line.split()[0] for line in trec)) == names
-    assert read_baseline(folder / "chain.json") == dict.fromkeys(names, True)
+    assert read_left(folder / "chain.json", Baseline).right == dict.fromkeys(names, True)

@@ -11,7 +11,8 @@ from tests.languages import TAUGHT
 from clara.answering.message import Citation
 from clara.answering.writing.frame import Written
 from clara.container import Container
-from clara.quality.suites.hostile import faults_of, judge
+from clara.quality.suites.hostile import HOSTILE, faults_of
+from clara.quality.suites.suite import Stage
 from clara.settings import Settings, resources
 from clara_lab.makers.hostile_cases import cases
 
@@ -60,6 +61,6 @@ def test_the_judge_sees(real: Any, text: str, fault: str) -> None:
 def test_a_part_of_the_suite_passes(stored: list[dict[str, Any]]) -> None:
     """Every seventh case of the development half passes on the real writer, proof and gates."""
     with Container(Settings(), None) as container:
-        results = judge(container.snapshot(), [case for case in stored if case["split"] == "dev"][::7])
+        results = [*HOSTILE.judge(Stage(container.snapshot()), [case for case in stored if case["split"] == "dev"][::7])]
     assert len(results) >= 55
     assert [(result.id, result.note) for result in results if not result.passed] == []

@@ -1,7 +1,6 @@
 """Tests of the evaluation of answers: what is run, and what counts as an error instead of a pass."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -11,24 +10,20 @@ from clara.answering.snapshot import KnowledgeSnapshot
 from clara.cli import cli
 from clara.container import Container
 from clara.data_files import DataError
-from clara.quality.answer_suites import answers_verdict, chosen_suites, judge, judge_part, suites_found, write_answers
-from clara.quality.answers import Judged
+from clara.quality.answers import SuitePart, answers_verdict, chosen_suites, judge, judge_parts, write_answers
+from clara.quality.suites.suite import Judged, Suite
 from clara.settings import Settings, resources
 from clara_lab.makers import masking_cases as masking_making
 
 
-class Invented:
-    """A suite that judges what it is given."""
+def judging(snapshot: KnowledgeSnapshot, *found: Judged) -> SuitePart:
+    """Run a suite over the cases of masking that judges them so."""
+    [part] = judge_parts(snapshot, [(Suite("masking", {}, {"group": 1.0}, lambda _stage, _cases: found), "dev")], unseen)
+    return part
 
-    NAME = "invented"
 
-    def __init__(self, *cases: Judged) -> None:
-        self.GOALS: Mapping[str, float] = {"group": 1.0}
-        self.cases = list(cases)
-
-    def judged(self, snapshot: KnowledgeSnapshot, split: str) -> list[Judged]:
-        """Give the cases."""
-        return self.cases
+def unseen(_done: int, _total: int) -> None:
+    """Show no progress."""
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +32,11 @@ def snapshot() -> KnowledgeSnapshot:
     return Container(Settings(rag_enabled=False), None).snapshot()
 
 
-def test_the_suites_are_found_by_what_they_have() -> None:
-    """Modules with a name, goals and a judge are suites; those that make or share cases are none."""
-    found = suites_found()
-    assert {"scope", "masking", "end to end", "languages"} <= found.keys()
-    assert all(suite.GOALS for suite in found.values())
+def test_every_file_of_cases_has_its_suite() -> None:
+    """Every file of cases has its suite, by whose name it is found; each has goals."""
+    files = {file.stem for file in (resources() / "eval" / "answers").glob("*.jsonl")}
+    assert {name.replace(" ", "_") for name in chosen_suites([])} == files
+    assert all(suite.goals for suite in chosen_suites([]).values())
     assert list(chosen_suites(["masking"])) == ["masking"]
 
 
@@ -54,11 +49,11 @@ def test_an_unknown_suite_is_an_error() -> None:
 def test_a_suite_that_judges_nothing_or_twice_is_an_error(snapshot: KnowledgeSnapshot) -> None:
     """No case, or the same case twice in a group, ends the evaluation."""
     with pytest.raises(DataError, match="judged no case"):
-        judge_part(snapshot, Invented(), "dev")
+        judging(snapshot)
     once = Judged("a", "es", "group", passed=True)
     with pytest.raises(DataError, match="more than once: a"):
-        judge_part(snapshot, Invented(once, once), "dev")
-    assert judge_part(snapshot, Invented(once), "dev").shares() == {"group": (1, 1)}
+        judging(snapshot, once, once)
+    assert judging(snapshot, once).shares() == {"group": (1, 1)}
 
 
 def test_a_run_tells_its_figures_and_writes_every_case(snapshot: KnowledgeSnapshot, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clara.quality.paired import Change, change, regression
+from clara.quality.gate import Change, change, regression
 
 
 def of(better: int, worse: int) -> Change:

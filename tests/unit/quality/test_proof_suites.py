@@ -9,9 +9,7 @@ from tests.languages import TAUGHT
 
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
-from clara.quality.suites import faithful
-from clara.quality.suites.mutated import FIGURES
-from clara.quality.suites.proof_cases import reply
+from clara.quality.suites.proof import FAITHFUL, FIGURES, written_reply
 from clara.settings import Settings, resources
 
 ANSWERS = resources() / "eval" / "answers"
@@ -61,7 +59,7 @@ def test_a_part_of_the_suite_passes(snapshot: KnowledgeSnapshot, name: str) -> N
     passages = {passage.id: passage for passage in snapshot.knowledge.passages}
     prove = snapshot.prover.prove
     cases = [case for case in stored(name)[::PART] if all(fact in passages for fact in case["passages"])]
-    found = [(case, prove(*reply(case, passages), case["language"], "")) for case in cases]
+    found = [(case, prove(*written_reply(case, passages), case["language"], "")) for case in cases]
     failed = [case["id"] for case, faults in found if bool(faults) is (name == "faithful")]
     assert len(cases) > len(failed) * 100
     figures = [case["id"] for case, _ in found if case["change"] in {*FIGURES, "figure"}]
@@ -70,6 +68,6 @@ def test_a_part_of_the_suite_passes(snapshot: KnowledgeSnapshot, name: str) -> N
 
 def test_every_group_has_a_goal(snapshot: KnowledgeSnapshot) -> None:
     """What a suite judges is counted under the groups of its goals, and judged once."""
-    cases = faithful.judged(snapshot, "dev")
-    assert {case.group for case in cases} == set(faithful.GOALS)
+    cases = FAITHFUL.judged(snapshot, "dev")
+    assert {case.group for case in cases} == set(FAITHFUL.goals)
     assert len({case.id for case in cases}) == len(cases)

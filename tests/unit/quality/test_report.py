@@ -4,7 +4,7 @@ import pytest
 from evaluation_builders import answer, question_of, refusal
 
 from clara.quality.measures import MEASURES
-from clara.quality.run import results_of, table_of
+from clara.quality.release import results_of, table_of
 
 OUTCOMES = [
     answer(question_of("q1", "nie", category="plazos", difficulty="easy"), "nie"),

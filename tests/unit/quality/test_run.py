@@ -11,8 +11,9 @@ from unit_builders import hit_of
 
 from clara.data_files import DataError
 from clara.quality.dataset import Question
+from clara.quality.gate import read_left
 from clara.quality.measures import MEASURES
-from clara.quality.run import LIMIT, as_csv, as_rows, as_trec, changed_sides, completed, read_baseline, run
+from clara.quality.release import LIMIT, Baseline, as_csv, as_rows, as_trec, changed_sides, completed, run
 from clara.retrieval.passage import Found, Query, Status
 
 NIE, TIE, NEGATIVE = question_of("q1", "nie", "imv", section="plazos"), question_of("q2", "tie"), question_of("n1")
@@ -161,7 +162,7 @@ def test_baseline(tmp_path: Path) -> None:
     """A baseline tells which questions were right; what else the file holds does not matter."""
     file = tmp_path / "chain.json"
     file.write_text('{"tier": "chain", "right": {"q1": true, "q2": false}}', "utf-8")
-    assert read_baseline(file) == {"q1": True, "q2": False}
+    assert read_left(file, Baseline).right == {"q1": True, "q2": False}
 
 
 @pytest.mark.parametrize(
@@ -172,12 +173,12 @@ def test_baseline(tmp_path: Path) -> None:
         pytest.param(b"", "file", id="empty"),
         pytest.param(b'{"right": "\xe9"}', "file", id="not-utf-8"),
         pytest.param(b"[" * 100_000, "file", id="too-deep"),
-        pytest.param(b'[{"id": "q1", "right": true}]', "$.right", id="list-of-rows"),
-        pytest.param(b'{"questions": []}', "$.right", id="without-right"),
-        pytest.param(b'{"right": ["q1"]}', "$.right", id="right-is-a-list"),
-        pytest.param(b'{"right": {"q1": "false"}}', "$.right", id="text-for-truth"),
-        pytest.param(b'{"right": {"q1": true, "q2": 0}}', "$.right", id="number-for-truth"),
-        pytest.param(b"null", "$.right", id="null"),
+        pytest.param(b'[{"id": "q1", "right": true}]', "file", id="list-of-rows"),
+        pytest.param(b'{"questions": []}', "right", id="without-right"),
+        pytest.param(b'{"right": ["q1"]}', "right", id="right-is-a-list"),
+        pytest.param(b'{"right": {"q1": "false"}}', "right.q1", id="text-for-truth"),
+        pytest.param(b'{"right": {"q1": true, "q2": 0}}', "right.q2", id="number-for-truth"),
+        pytest.param(b"null", "file", id="null"),
     ],
 )
 def test_no_baseline(tmp_path: Path, content: bytes | None, place: str) -> None:
@@ -186,7 +187,7 @@ def test_no_baseline(tmp_path: Path, content: bytes | None, place: str) -> None:
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_baseline(file)
+        read_left(file, Baseline)
     (fault,) = caught.value.faults
     assert (fault.file, fault.place) == ("before.json", place)
     assert fault.remedy.endswith("; write one with --out")
