@@ -82,6 +82,16 @@ def test_every_fact_stays_as_it_is() -> None:
     assert changed == []
 
 
+def test_the_telephones_of_offices_stay() -> None:
+    """No number that a fact tells people to call is taken for a person's."""
+    files = (resources() / "data" / "tramites").glob("*.json")
+    phones = {
+        number for file in files for number in re.findall(r'"kind": "phone",\s*"value": "(\d{9})"', file.read_text("utf-8"))
+    }
+    assert len(phones) >= 19
+    assert [phone for phone in sorted(phones) if masked(f"llama al {phone}") != f"llama al {phone}"] == []
+
+
 def test_the_evaluations_questions_stay_as_they_are() -> None:
     """Of the questions of eval/clara, which hold no identity data, none is changed."""
     folder = resources() / "eval" / "clara"
