@@ -43,7 +43,6 @@ _BLOCKS: Final = (
     ("\u3400", "\u9fff", "zh"),
     ("\uf900", "\ufaff", "zh"),
 )
-_CYRILLIC: Final = frozenset({"uk", "ru"})
 _UKRAINIAN: Final = frozenset("іїєґ")
 _RUSSIAN: Final = frozenset("ыэъё")
 
@@ -68,8 +67,8 @@ class LanguageDetector:
         say in short messages, by language: there a word that only one language has tells it. Words of `late` ones that another
         has are the other's.
         """
+        self.scripts = scripts
         self._guess = guess
-        self._served = tuple(scripts)
         self._cyrillic = tuple(language for language, script in scripts.items() if script == "cyrillic")
         self._others = tuple(language for language in scripts if language not in self._cyrillic)
         self._answered_in = answered_in
@@ -79,7 +78,7 @@ class LanguageDetector:
     def detect(self, text: str, previous: str | None = None) -> str:
         """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
         script = by_script(_NO_WORDS.sub(" ", text))
-        if script in self._served:
+        if script in self.scripts:
             return script
         candidates = self._cyrillic if script == "cyrillic" else self._others
         saying = words(_ALIKE.sub(" ", text))
@@ -98,7 +97,7 @@ class LanguageDetector:
         Who goes on in a language that is not served is answered as before.
         """
         shares = {name: share for name, share in self._guess(said_in(text)).items() if self._answer(name) in candidates}
-        if previous in candidates and shares and max(shares, key=shares.__getitem__) not in self._served:
+        if previous in candidates and shares and max(shares, key=shares.__getitem__) not in self.scripts:
             return previous
         answers: dict[str, float] = dict.fromkeys(candidates, 0.0)
         for name, share in shares.items():

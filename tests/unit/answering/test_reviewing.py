@@ -1,11 +1,15 @@
 """Tests of reviewing what a model wrote."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
-from grounding import Parts, evidence
+from grounding import Parts, evidence, parts_on
 from unit_builders import passage_of
 
 from clara.answering.writing.prompt import Evidence
 from clara.answering.writing.reviewer import Review, answers, mended
+from clara.language.detection import LanguageDetector
 
 FEE = passage_of("nie-cuantias-01", "La tasa del NIE cuesta 9,84 € y se paga con el modelo 790 código 012.")
 WAIT = passage_of("nie-plazos-01", "El NIE tarda cinco días. No hay que pedirlo dos veces.")
@@ -61,6 +65,14 @@ def test_what_stays(parts: Parts, shown: Evidence, draft: str, kept: str | None)
 def test_other_languages(parts: Parts, shown: Evidence, language: str, draft: str, stays: bool) -> None:
     """In another language a sentence must share a figure or a name with its fact, and be in that language."""
     assert bool(review(parts, draft, shown, language).kept) is stays
+
+
+def test_a_languages_script_is_that_of_its_pack(data: Path, real: Any, shown: Evidence) -> None:
+    """A language is written in the script that its pack names, and in no other: no code names languages."""
+    detector = LanguageDetector({"es": "latin", "en": "cyrillic"}, lambda _text: {"en": 1.0}, {})
+    parts = parts_on(data, real.catalogue, detector)
+    assert review(parts, "Такса NIE 9,84 € [C1].", shown, "en").kept
+    assert not review(parts, "Такса NIE 9,84 € 費用 [C1].", shown, "en").kept
 
 
 def test_a_long_draft_is_not_read(parts: Parts, shown: Evidence) -> None:

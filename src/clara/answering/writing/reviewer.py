@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 from clara.answering.verification.anchors import Anchors
+from clara.answering.verification.prover import StatementFault
 from clara.answering.writing.gates import MARK, Gates
 from clara.answering.writing.prompt import NOT_KNOWN, TOKEN, Evidence
 from clara.language.detection import LanguageDetector
@@ -27,24 +28,10 @@ TELLING_WORDS: Final = 6
 _BULLET: Final = re.compile(r"^\s*(?:[•*–—-]|\d{1,2}[.)])\s+")
 _SEVERAL: Final = re.compile(r"\[\s*C\d{1,2}(?:\s*[,;]\s*C\d{1,2})+\s*\]")
 _MARKS_BEHIND: Final = re.compile(r"([.!?…。！？؟]+)\s*((?:\s*\[C\d{1,2}\])+)")
-_SCRIPTS: Final = {"ar": "ARABIC", "zh": "CJK", "uk": "CYRILLIC", "ru": "CYRILLIC"}
+# How Unicode calls the letters of a script of pack.json.
+_LETTERS: Final = {"latin": "LATIN", "cyrillic": "CYRILLIC", "arabic": "ARABIC", "han": "CJK"}
 
-
-class ProofFault(Protocol):
-    """What a proof finds wrong: with which sentence, and of what kind."""
-
-    @property
-    def sentence(self) -> str:
-        """The sentence, as far as it can be told."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """The kind of fault."""
-        ...
-
-
-Prove = Callable[[str, Mapping[str, Passage], str, str], Sequence[ProofFault]]
+Prove = Callable[[str, Mapping[str, Passage], str, str], Sequence[StatementFault]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +142,7 @@ class Reviewer:
         In Spanish it must share its words with the facts, which is the better test.
         """
         prose = _prose(sentence)
-        if _scripts(prose) - {"LATIN", _SCRIPTS.get(language, "LATIN")}:
+        if _scripts(prose) - {"LATIN", _LETTERS[self._detector.scripts[language]]}:
             return True
         return language != SPANISH and len(words(prose)) >= TELLING_WORDS and self._detector.detect(prose, language) != language
 
