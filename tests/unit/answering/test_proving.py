@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
 from unit_builders import passage_of
 
+from clara.answering.verification.polarity import denials_in
 from clara.answering.verification.prover import FaultKind, Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
+from clara.language.tokens import cut
 from clara.retrieval.passage import Passage
 
 
@@ -155,3 +158,13 @@ def test_every_fact_proves_itself(prover: Prover, real: Any) -> None:
         )
     }
     assert wrong == {}
+
+
+def test_denials_of_a_long_clause_are_read_in_time(data: Path) -> None:
+    """Twenty thousand words without a pause take a moment: the time goes with the length, not with its square."""
+    tokens = cut("no puede volver a venir " * 4_000)
+    lexicon = read_lexicons(data)["es"]
+    started = perf_counter()
+    read = denials_in(tokens, lexicon)
+    assert perf_counter() - started < 2
+    assert ("puede", "volve") in read.denied

@@ -4,6 +4,7 @@ In the language of the facts the words that are denied are compared. In another 
 model: whether anything is denied at all.
 """
 
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -75,13 +76,14 @@ def denials_in(tokens: Sequence[Token], lexicon: Lexicon) -> Denials:
     reached: dict[Key, frozenset[Key]] = {}
     for clause in _clauses(tokens):
         stems = [(place, stem) for place, token in enumerate(clause) if (stem := _stem(token, lexicon))]
-        behind = [place + 1 for place, token in enumerate(clause) if _says_no(token, clause, place, lexicon)]
+        said = texts_of(clause)
+        behind = [place + 1 for place in range(len(said)) if _says_no(said, place, lexicon)]
         before: set[Key] = set()
         for place, (at, stem) in enumerate(stems):
             since = stems[place - 1][0] if place else -1
             following = stems[place + 1][1] if place + 1 < len(stems) else _END
             keys = _keys(stem, following, lexicon) | ({(f"<{stems[place - 1][1]}", stem)} if place else set())
-            if any(since < start <= at for start in behind):
+            if bisect(behind, since) < bisect(behind, at):
                 denied.update(keys)
                 before.update(keys)
             elif before:
@@ -131,10 +133,10 @@ def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
     return clauses
 
 
-def _says_no(token: Token, clause: Sequence[Token], place: int, lexicon: Lexicon) -> bool:
-    found = lexicon.polarity.one_at(texts_of(clause), place)
+def _says_no(said: Sequence[str], place: int, lexicon: Lexicon) -> bool:
+    found = lexicon.polarity.one_at(said, place)
     if found is not None and found[0] is Polarity.IDIOM and found[1] - place > 1:
-        return token.text in {"no", "sin"} and clause[place + 1].text not in {"contributiva", "obstante", "embargo", "solo"}
+        return said[place] in {"no", "sin"} and said[place + 1] not in {"contributiva", "obstante", "embargo", "solo"}
     return found is not None and found[0] in _PLAIN
 
 
