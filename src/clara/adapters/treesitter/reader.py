@@ -78,7 +78,7 @@ class TreeSitterReader:
         """Give the units of a folder, in the order of path and line. Raises UnreadableProgramsError."""
         if not folder.is_dir():
             raise UnreadableProgramsError(f"{folder}: is no folder; give the one in which the programs are")
-        wanted = [suffix for one in GRAMMARS if not languages or one.language in languages for suffix in one.suffixes]
+        wanted = [suffix for one in GRAMMARS if not languages or one.language in languages for suffix in one.parsers]
         units: list[ProgramUnit] = []
         skipped: list[Skipped] = []
         files = 0
