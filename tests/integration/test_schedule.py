@@ -17,6 +17,7 @@ import pytest
 from tests.journeys.talking import until
 
 from clara.adapters.procrastinate import schedule as periodic
+from clara.adapters.procrastinate.engine import GRACE_SECONDS
 from clara.adapters.procrastinate.schedule import ZONE, Due, InterruptedRunError, PeriodicWorker
 from clara.cli import cli
 from clara.container import Container
@@ -363,4 +364,4 @@ def test_the_table_agrees_with_itself() -> None:
         times = [due.get_next(float) for _ in range(20)]
         longest = max(later - earlier for earlier, later in pairwise(times))
         assert longest + scheduled.most_seconds < scheduled.allowed_days * 86_400
-    assert scheduling.GRACE_SECONDS < periodic.GRACE_SECONDS
+    assert scheduling.GRACE_SECONDS < GRACE_SECONDS

@@ -1,18 +1,19 @@
-"""The job engine: scheduling turns inside the caller's transaction, and the worker that takes them, and again."""
+"""The job engine: what works through queues; scheduling turns inside the caller's transaction; the worker that takes them."""
 
 import asyncio
 import contextlib
 import os
 import random
 import signal
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event, Timer
 from time import monotonic
 from typing import Any, Final
 
-import procrastinate
 import psycopg
 import structlog
 from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision, SyncPsycopgConnector
@@ -20,8 +21,7 @@ from procrastinate.exceptions import ConnectorException, ProcrastinateException
 from procrastinate.jobs import Job
 from psycopg_pool import AsyncConnectionPool
 
-from clara.adapters.procrastinate.fenced_jobs import FencedJobs
-from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
+from clara.adapters.procrastinate.fenced_jobs import DatabaseClock, Ended, FencedJobs, Recovery
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
 from clara.delivery.turn_processor import SETTLED_SECONDS
 
@@ -96,11 +96,21 @@ class Patience(BaseRetryStrategy):
         return RetryDecision(retry_at=self._now() + timedelta(seconds=wait_after(exception, job.attempts)))
 
 
-TASK: Final = "take_turn"
-# The previous release takes from "turns" only. It cannot read what this one stores, so during an upgrade its workers must
-# not get it; this release's workers take from both.
-QUEUE: Final = "messages"
-QUEUES: Final = ("turns", QUEUE)
+class AfterOutage(BaseRetryStrategy):
+    """Tries again, after so many seconds, what ended with one kind of error, and nothing else."""
+
+    def __init__(self, kind: type[BaseException], seconds: int = 0) -> None:
+        self._kind = kind
+        self._seconds = seconds
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        """Give whether and when to try again."""
+        del job
+        if not isinstance(exception, self._kind):
+            return None
+        return RetryDecision(retry_in={"seconds": self._seconds}) if self._seconds else RetryDecision()
+
+
 # A killed worker is noticed after STALLED_AFTER and its jobs resume within RECOVERY_EVERY: under five seconds in all.
 HEARTBEAT_SECONDS: Final = 1.0
 STALLED_AFTER_SECONDS: Final = 3.0
@@ -111,46 +121,24 @@ GRACE_SECONDS: Final = 8.0
 # with the library's default of 5 s, two quick messages were answered five seconds apart.
 POLL_SECONDS: Final = 0.25
 RECONNECT_SECONDS: Final = 1.0
-MOST_CONNECTIONS: Final = 4
-UPKEEP_EVERY_SECONDS: Final = 60.0
-# Beside the turns at once that the settings name, so many for who is in danger: such a turn takes some 30 ms.
-EMERGENCY_SLOTS: Final = 1
-
 log = structlog.get_logger()
 
-# Takes the turn of an inbox row. Runs in a thread.
-TakeTurn = Callable[[int], str]
 
+class QueueWorker(ABC):
+    """Does the jobs of its queues until told to stop; survives the database's absence and recovers what dead workers left.
 
-class TurnScheduler:
-    """Puts turns into the queue; needs no connection of its own."""
-
-    def __init__(self) -> None:
-        self._task = _task(App(connector=SyncPsycopgConnector()), _never, DatabaseClock())
-
-    def schedule(self, connection: psycopg.Connection[Any], inbox_id: int, pseudonym: str) -> None:
-        """Queue the turn on this psycopg connection, inside its transaction; a sender's turns run one at a time.
-
-        Raises StoreUnavailableError.
-        """
-        try:
-            self._task.configure(lock=pseudonym, connection=connection).defer(inbox_id=inbox_id)
-        except ConnectorException as error:
-            raise StoreUnavailableError(f"the turn could not be queued: {type(error.__cause__).__name__}") from error
-
-
-class Worker:
-    """Takes turns until told to stop; survives the database's absence and recovers what dead workers left behind.
-
-    `upkeep` is called in a thread now and then, for what must be done regularly whoever does it.
+    Whoever derives from it adds its tasks to the new engine that is opened each time the database is back.
     """
 
-    def __init__(self, url: str, take: TakeTurn, turns_at_once: int = 4, upkeep: Callable[[], None] | None = None) -> None:
+    queues: Sequence[str]
+    most_connections = 2
+    poll_seconds = POLL_SECONDS
+    listens = True
+    """Whether new jobs wake it, besides looking for them now and then."""
+
+    def __init__(self, url: str, slots: int = 1) -> None:
         self._url = url
-        self._take = take
-        self._turns_at_once = turns_at_once
-        self._slots = turns_at_once + EMERGENCY_SLOTS
-        self._upkeep = upkeep
+        self._slots = slots
         self._stopped = Event()
         self._clock = DatabaseClock()
         self._ended = Ended()
@@ -160,7 +148,7 @@ class Worker:
     def run(self, *, handle_signals: bool = True) -> None:
         """Work in the foreground until `stop` is called or, when handled here, SIGTERM or SIGINT arrives.
 
-        With signals handled here, a turn that hangs does not keep the process: it is left to the other workers, which take
+        With signals handled here, a job that hangs does not keep the process: it is left to the other workers, which take
         it over like that of a dead one.
         """
         asyncio.run(self._run(handle_signals=handle_signals))
@@ -181,11 +169,10 @@ class Worker:
 
     async def _run(self, *, handle_signals: bool) -> None:
         self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(self._slots + 1, "turn"))
+        self._loop.set_default_executor(ThreadPoolExecutor(self._slots + 1, self.queues[-1]))
         if handle_signals:
             for number in (signal.SIGTERM, signal.SIGINT):
                 self._loop.add_signal_handler(number, self._signalled)
-        upkeep = asyncio.create_task(self._upkeep_forever())
         while not self._stopped.is_set():
             self._task = asyncio.create_task(self._work())
             if self._stopped.is_set():  # asked from another thread while there was nothing to cancel
@@ -195,30 +182,37 @@ class Worker:
             except asyncio.CancelledError:
                 break
             except (ProcrastinateException, psycopg.OperationalError, OSError) as error:  # opening a pool is not translated
-                log.warning("worker lost the database", error=type(error).__name__)
+                log.warning("worker lost the database", part=self.queues[-1], error=type(error).__name__)
                 await asyncio.sleep(RECONNECT_SECONDS)
-        await end_task(upkeep)
 
     async def _work(self) -> None:
-        app = await opened_app(self._url, MOST_CONNECTIONS)
-        app.job_manager = FencedJobs(app.connector, self._url, self._turns_at_once, EMERGENCY_SLOTS)
-        _task(app, self._noted, self._clock)
+        app = await opened_app(self._url, self.most_connections)
+        app.job_manager = self._jobs(app)
+        self._add_tasks(app)
         try:
             await app.open_async()
             if not self._stopped.is_set():  # connecting may swallow the cancellation
-                await self._take_turns(app)
+                await self._take_jobs(app)
         finally:
             # Also when the opening is cancelled: the pool's own tasks take no cancellation, only this ends them.
             await app.close_async()
 
-    async def _take_turns(self, app: App) -> None:
+    def _jobs(self, app: App) -> FencedJobs:
+        return FencedJobs(app.connector, self._url, aside=True)
+
+    @abstractmethod
+    def _add_tasks(self, app: App) -> None:
+        """Add what is done with jobs, each within `_noting`."""
+
+    async def _take_jobs(self, app: App) -> None:
         recovery = Recovery(app, self._clock, self._ended, STALLED_AFTER_SECONDS)
         recovering = asyncio.create_task(recovery.run(RECOVERY_EVERY_SECONDS))
         try:
             await app.run_worker_async(
-                queues=list(QUEUES),
+                queues=list(self.queues),
                 concurrency=self._slots,
-                fetch_job_polling_interval=POLL_SECONDS,
+                fetch_job_polling_interval=self.poll_seconds,
+                listen_notify=self.listens,
                 install_signal_handlers=False,
                 shutdown_graceful_timeout=GRACE_SECONDS,
                 update_heartbeat_interval=HEARTBEAT_SECONDS,
@@ -228,11 +222,71 @@ class Worker:
         finally:
             await end_task(recovering)
 
-    def _noted(self, context: JobContext, inbox_id: int) -> str:
+    @contextmanager
+    def _noting(self, job: Job) -> Iterator[None]:
+        """Note the end of a job, however it ends."""
         try:
-            return self._take(inbox_id)
+            yield
         finally:
-            self._ended.note(context.job, monotonic())
+            self._ended.note(job, monotonic())
+
+
+TASK: Final = "take_turn"
+# The previous release takes from "turns" only. It cannot read what this one stores, so during an upgrade its workers must
+# not get it; this release's workers take from both.
+QUEUE: Final = "messages"
+QUEUES: Final = ("turns", QUEUE)
+UPKEEP_EVERY_SECONDS: Final = 60.0
+# Beside the turns at once that the settings name, so many for who is in danger: such a turn takes some 30 ms.
+EMERGENCY_SLOTS: Final = 1
+
+# Takes the turn of an inbox row. Runs in a thread.
+TakeTurn = Callable[[int], str]
+
+
+class TurnScheduler:
+    """Puts turns into the queue; needs no connection of its own."""
+
+    def __init__(self) -> None:
+        self._app = App(connector=SyncPsycopgConnector())
+
+    def schedule(self, connection: psycopg.Connection[Any], inbox_id: int, pseudonym: str) -> None:
+        """Queue the turn on this psycopg connection, inside its transaction; a sender's turns run one at a time.
+
+        Raises StoreUnavailableError.
+        """
+        queued = self._app.configure_task(TASK, queue=QUEUE, lock=pseudonym, connection=connection)
+        try:
+            queued.defer(inbox_id=inbox_id)
+        except ConnectorException as error:
+            raise StoreUnavailableError(f"the turn could not be queued: {type(error.__cause__).__name__}") from error
+
+
+class Worker(QueueWorker):
+    """Takes turns. `upkeep` is called in a thread now and then, for what must be done regularly whoever does it."""
+
+    queues = QUEUES
+    most_connections = 4
+
+    def __init__(self, url: str, take: TakeTurn, turns_at_once: int = 4, upkeep: Callable[[], None] | None = None) -> None:
+        super().__init__(url, turns_at_once + EMERGENCY_SLOTS)
+        self._take = take
+        self._turns_at_once = turns_at_once
+        self._upkeep = upkeep
+
+    async def _run(self, *, handle_signals: bool) -> None:
+        upkeep = asyncio.create_task(self._upkeep_forever())
+        await super()._run(handle_signals=handle_signals)
+        await end_task(upkeep)
+
+    def _jobs(self, app: App) -> FencedJobs:
+        return FencedJobs(app.connector, self._url, self._turns_at_once, EMERGENCY_SLOTS)
+
+    def _add_tasks(self, app: App) -> None:
+        @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=Patience(self._clock.now))
+        def take_turn(context: JobContext, /, inbox_id: int, **_of_a_later_release: object) -> str:
+            with self._noting(context.job):
+                return self._take(inbox_id)
 
     async def _upkeep_forever(self) -> None:
         while self._upkeep is not None:
@@ -240,16 +294,3 @@ class Worker:
             if isinstance(failure, Exception):
                 log.error("upkeep failed", error=type(failure).__name__, exc_info=failure)
             await asyncio.sleep(UPKEEP_EVERY_SECONDS)
-
-
-def _task(app: App, take: Callable[[JobContext, int], str], clock: DatabaseClock) -> procrastinate.tasks.Task[Any, Any, Any]:
-    @app.task(name=TASK, queue=QUEUE, pass_context=True, retry=Patience(clock.now))
-    def take_turn(context: JobContext, /, inbox_id: int, **_of_a_later_release: object) -> str:
-        return take(context, inbox_id)
-
-    return take_turn
-
-
-def _never(_context: JobContext, _inbox_id: int) -> str:
-    """Stand for the turn where it is only scheduled."""
-    return ""

@@ -1,4 +1,7 @@
-"""The worker's own way with its jobs: many taken at once; ended only while they are its own; woken up without haste."""
+"""The worker's own way with its jobs: many taken at once; ended only while they are its own; woken up without haste.
+
+And giving back to the queue what nobody is doing any more.
+"""
 
 import asyncio
 import contextlib
@@ -6,68 +9,23 @@ import random
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from time import monotonic
 from typing import Any, Final
 
 import psycopg
+import structlog
+from procrastinate import App
 from procrastinate.connector import BaseConnector
+from procrastinate.exceptions import ProcrastinateException
 from procrastinate.jobs import Job, JobInserted, Status
 from procrastinate.manager import JobManager, NotificationCallback, get_channel_for_queues
+from procrastinate.sql import parse_query_file
 from psycopg import AsyncConnection, sql
 
-# Every giving back and every try counts `attempts` up: a worker that wakes up after its job was given to another finds nothing.
-# The library's own statements would end the other's job, or put it back into the queue while it is being done: then each
-# worker that is overtaken has the turn begun again and so overtakes the next one, for as long as the writer is slow.
-_OWN: Final = "where id = %(job)s and attempts = %(attempts)s and worker_id = %(worker)s and status = 'doing'"
-_DELETE: Final = """
-delete from procrastinate_jobs job
-using unnest(%(jobs)s::bigint[], %(attempts)s::integer[], %(workers)s::bigint[]) as ended (id, attempts, worker_id)
-where job.id = ended.id and job.attempts = ended.attempts and job.worker_id = ended.worker_id and job.status = 'doing'
-"""
-# The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
-# Jobs of one lock follow each other by number, whatever their priorities. A job that another worker is taking is passed over
-# and counts as not taken, so the next one of its lock waits; the library's index on the locks of what is being done would
-# refuse a second. A priority is a lane, not a rank: each has so many slots, and in each who came first is first.
-_FREE: Final = """
-    select id from procrastinate_jobs job
-     where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
-       and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
-       and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
-       and not exists (
-           select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
-       )"""
-_TAKE: Final = f"""
-with emergencies as ({_FREE}
-       and priority > 0 order by priority desc, id limit %(all)s for update skip locked
-),
-ordinary as ({_FREE}
-       and priority = 0 order by priority desc, id limit %(usual)s for update skip locked
-),
-long as ({_FREE}
-       and priority < 0 order by priority desc, id limit %(long)s for update skip locked
-),
-usual as (
-    select id from (select id from ordinary union all select id from long) either
-     order by id limit least(%(usual)s::bigint, %(all)s - (select count(*) from emergencies))
-),
-free as (select id from emergencies union all select id from usual)
-update procrastinate_jobs job set status = 'doing', worker_id = %(worker)s
-  from free
- where job.id = free.id
-returning job.id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
-"""  # noqa: S608  constants of our own
-# A worker that starts strikes out those whose heartbeat is late. One that was only slow must be on the list again, or whoever
-# looks sees nobody at work, and the next job that it takes fails.
-_BEAT: Final = """
-insert into procrastinate_workers (id, last_heartbeat) overriding system value values (%(worker)s, now())
-on conflict (id) do update set last_heartbeat = excluded.last_heartbeat
-"""
-_FINISH: Final = f"update procrastinate_jobs set status = %(status)s::procrastinate_job_status {_OWN}"  # noqa: S608
-# The next one of a schedule may wait under the same queueing lock already, and two may not.
-_AGAIN: Final = f"""
-update procrastinate_jobs
-set status = 'todo', attempts = attempts + 1, scheduled_at = coalesce(%(at)s, now()), queueing_lock = null {_OWN}
-"""  # noqa: S608
+# By their names, with the reasons beside them.
+STATEMENTS: Final = parse_query_file((files(__package__) / "jobs.sql").read_text("utf-8"))
 # After a wake-up the next ones are gathered for about so long, each time another: a notification reaches every worker, and
 # workers that gather in step look in step, all but one of them in vain. At 50 messages a second and two workers, .05 s and
 # chance instead of .02 s in step took .8 of the workers' processor time (44.7 -> 36.2 % of a processor, PostgreSQL's 31.5 ->
@@ -79,7 +37,7 @@ ENDING_SECONDS: Final = 0.02
 LONG_SHARE: Final = 4
 # So often a silent connection is asked whether it is still there.
 LISTENED_SECONDS: Final = 30.0
-
+log = structlog.get_logger()
 
 _INSERTED: Final[JobInserted] = {"type": "job_inserted", "job_id": 0}
 # A lane is the sign of a job's priority.
@@ -105,14 +63,15 @@ class Room:
 class FencedJobs(JobManager):
     """Takes, ends and repeats the jobs of a worker that does `at_once`, and emergencies (of a priority above 0) in `kept` more.
 
-    Leaves alone what was given to another meanwhile.
+    Leaves alone what was given to another meanwhile. A worker `aside` answers nobody, and is not counted among those who do.
     """
 
-    def __init__(self, connector: BaseConnector, url: str, at_once: int = 1, kept: int = 0) -> None:
+    def __init__(self, connector: BaseConnector, url: str, at_once: int = 1, kept: int = 0, *, aside: bool = False) -> None:
         super().__init__(connector)
         self._url = url
         self._at_once = at_once
         self._kept = kept
+        self._aside = aside
         self._taken: deque[Job] = deque()
         self._doing: Counter[Lane] = Counter()
         self._full = False  # the last look may have left some for which there was no slot
@@ -138,13 +97,13 @@ class FencedJobs(JobManager):
         room = self._room()
         named = None if queues is None else list(queues)  # None: all there are
         asked: dict[str, Any] = {"queues": named, "worker": worker_id, **asdict(room)}
-        rows = await self.connector.execute_query_all_async(_TAKE, **asked)
+        rows = await self.connector.execute_query_all_async(STATEMENTS["take"], **asked)
         self._taken.extend(sorted((Job.from_row(row) for row in rows), key=lambda job: (job.priority <= 0, job.id or 0)))
         took = Counter(map(_lane, self._taken))
         self._full = took[LONG] >= room.long or took[LONG] + took[ORDINARY] >= room.usual
         self._none_left = len(rows) < room.all
 
-    def _room(self) -> "Room":
+    def _room(self) -> Room:
         left = max(1, self._at_once + self._kept - self._doing.total())
         usual = max(0, self._at_once - self._doing[ORDINARY] - self._doing[LONG]) if self._kept else left
         return Room(left, usual, max(0, min(usual, max(1, self._at_once // LONG_SHARE) - self._doing[LONG])))
@@ -154,7 +113,10 @@ class FencedJobs(JobManager):
 
         Nothing asks again later: such a worker went on for ever. Raises CancelledError.
         """
-        number = await super().register_worker()
+        if self._aside:
+            number = int((await self.connector.execute_query_one_async(STATEMENTS["register_aside"]))["worker_id"])
+        else:
+            number = await super().register_worker()
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError
@@ -162,7 +124,7 @@ class FencedJobs(JobManager):
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Say that the worker lives, even when another took it for dead."""
-        await self.connector.execute_query_async(_BEAT, worker=worker_id)
+        await self.connector.execute_query_async(STATEMENTS["beat"], worker=worker_id)
 
     async def unregister_worker(self, worker_id: int) -> None:
         """Leave, and give back what was taken and not begun."""
@@ -175,7 +137,7 @@ class FencedJobs(JobManager):
         self._doing[_lane(job)] -= 1
         if not delete_job:
             more = {"job": job.id, "attempts": job.attempts, "worker": job.worker_id}
-            await self.connector.execute_query_async(_FINISH, status=status.value, **more)
+            await self.connector.execute_query_async(STATEMENTS["finish"], status=status.value, **more)
         else:
             self._ended.append(job)
             if self._ending is None:
@@ -197,7 +159,7 @@ class FencedJobs(JobManager):
             "attempts": [job.attempts for job in ended],
             "workers": [job.worker_id for job in ended],
         }
-        await self.connector.execute_query_async(_DELETE, **columns)
+        await self.connector.execute_query_async(STATEMENTS["delete"], **columns)
 
     async def retry_job(
         self,
@@ -214,7 +176,9 @@ class FencedJobs(JobManager):
         await self._made_room()
 
     async def _again(self, job: Job, retry_at: datetime | None) -> None:
-        await self.connector.execute_query_async(_AGAIN, at=retry_at, job=job.id, attempts=job.attempts, worker=job.worker_id)
+        await self.connector.execute_query_async(
+            STATEMENTS["again"], at=retry_at, job=job.id, attempts=job.attempts, worker=job.worker_id
+        )
 
     async def listen_for_jobs(self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None) -> None:
         """Wake the worker when jobs were put into the queue: at once, and then no oftener than it is worth.
@@ -240,3 +204,79 @@ class FencedJobs(JobManager):
                     await asyncio.sleep(GATHERED_SECONDS * random.uniform(0.5, 1.5))  # noqa: S311  nothing secret
                 else:
                     await connection.execute("select 1")
+
+
+class DatabaseClock:
+    """Tells the database's time, from the difference to this machine's that was seen last."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        """Give the time by the database's clock."""
+        return datetime.now(UTC) + self._ahead
+
+    def seen(self, database: datetime) -> None:
+        """Take note of what the database's clock says now."""
+        self._ahead = database - datetime.now(UTC)
+
+
+# Job, worker, earlier tries: the same worker may be doing the next try of what it ended.
+Try = tuple[int, int, int]
+
+
+class Ended:
+    """Tries that ended in this process. One whose end the database did not hear of would hold up its sender for ever."""
+
+    def __init__(self) -> None:
+        self._ended: dict[Try, float] = {}
+
+    def note(self, job: Job, when: float) -> None:
+        """Take note that the turn of this job ended, by the monotonic clock."""
+        if job.id is not None and job.worker_id is not None:
+            self._ended[job.id, job.worker_id, job.attempts] = when
+
+    def older_than(self, when: float) -> list[Try]:
+        """Give what ended before."""
+        return [key for key, ended in list(self._ended.items()) if ended < when]
+
+    def forget(self, keys: list[Try]) -> None:
+        """Forget what was looked at."""
+        for key in keys:
+            self._ended.pop(key, None)
+
+
+class Recovery:
+    """Recovers the turns of dead workers, and those of this one whose end could not be recorded."""
+
+    def __init__(self, app: App, clock: DatabaseClock, ended: Ended, stalled_after: float) -> None:
+        self._app = app
+        self._clock = clock
+        self._ended = ended
+        self._stalled_after = stalled_after
+
+    async def run(self, every: float) -> None:
+        """Recover again and again, until cancelled."""
+        while True:
+            try:
+                await self.once()
+            except ProcrastinateException as error:
+                log.warning("recovery could not ask the database", error=type(error).__name__)
+            await asyncio.sleep(every)
+
+    async def once(self) -> list[int]:
+        """Give back what was abandoned; give the numbers of the jobs."""
+        keys = self._ended.older_than(monotonic() - self._stalled_after)
+        columns: dict[str, Any] = {
+            name: [key[place] for key in keys] for place, name in enumerate(("jobs", "workers", "attempts"))
+        }
+        rows = await self._app.connector.execute_query_all_async(
+            STATEMENTS["give_back"], stalled_after=self._stalled_after, **columns
+        )
+        self._ended.forget(keys)
+        clock = await self._app.connector.execute_query_one_async("select clock_timestamp() as now")
+        self._clock.seen(clock["now"])
+        given_back = [row["id"] for row in rows]
+        for number in given_back:
+            log.warning("turn recovered", job=number)
+        return given_back
