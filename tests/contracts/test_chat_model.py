@@ -9,7 +9,7 @@ from traceback import format_exception
 
 import pytest
 
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.guards import guarded
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 from clara_lab.models.chat import GeminiChat, ServedChat

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.retrieval.dict_memory import DictMemory
 
-from clara.adapters.models.gemini.embedder import GeminiEmbedder
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_embedder import GeminiEmbedder
 from clara.adapters.models.local import LocalEmbedder
 from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.embedding_memory import MemorisingEmbedder

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from clara.adapters.models.endpoint_reranker import RERANK, Endpoint, EndpointReranker
-from clara.adapters.models.gemini.reranker import GeminiReranker
-from clara.adapters.models.gemini.transport import MAX_ANSWER_BYTES, GeminiTransport
+from clara.adapters.models.gemini import MAX_ANSWER_BYTES, GeminiTransport
+from clara.adapters.models.gemini_generation import GeminiReranker
 from clara.retrieval.options.rerankers import (
     HeuristicReranker,
     HeuristicWeights,

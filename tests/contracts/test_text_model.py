@@ -10,8 +10,8 @@ from traceback import format_exception
 
 import pytest
 
-from clara.adapters.models.gemini.text_model import GeminiTextModel
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_generation import GeminiTextModel
 from clara.adapters.models.scripted import ObedientWriter, ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, replayed, unfit_answers

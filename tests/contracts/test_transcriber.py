@@ -7,8 +7,8 @@ from time import perf_counter
 
 import pytest
 
-from clara.adapters.models.gemini.transcriber import MAX_AUDIO_BYTES, MAX_CHARACTERS, GeminiTranscriber
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_generation import MAX_AUDIO_BYTES, MAX_CHARACTERS, GeminiTranscriber
 from clara.answering.ports import ModelUnavailableError, Transcriber
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
 from clara_lab.stand_ins.model_server import ModelStandIn

@@ -3,9 +3,16 @@
 from time import perf_counter
 from typing import Any
 
-from clara.adapters.models.gemini.transport import GeminiTransport, generation_config, sendable
-from clara.adapters.models.gemini.wire import FINISHED, FINISHED_OR_CUT, GeminiUnavailableError, text_of, tokens_of
-from clara.adapters.models.guards import ProviderUnavailableError
+from clara.adapters.models.gemini import (
+    FINISHED,
+    FINISHED_OR_CUT,
+    GeminiTransport,
+    GeminiUnavailableError,
+    generation_config,
+    text_of,
+    tokens_of,
+)
+from clara.adapters.models.guards import ProviderUnavailableError, sendable
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
 from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport
 from clara_lab.models.wire import Answered, ModelRefusedError, Spoken, read_chat, read_context_length
@@ -112,7 +119,7 @@ class GeminiChat:
 
         started = perf_counter()
         try:
-            completed = self._transport.generated(self.name, sendable(prompt.user), config, read)
+            completed = self._transport.generate(self.name, sendable(prompt.user), config, read)
         except GeminiUnavailableError as error:
             raise ChatUnavailableError(f"{self.name} {error}") from error
         return Completion(*completed, perf_counter() - started)

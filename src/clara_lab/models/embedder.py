@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from clara.adapters.models.batches import unit_vectors, wanted
+from clara.adapters.models.embedders import unit_vectors, wanted
 from clara.adapters.models.guards import ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport

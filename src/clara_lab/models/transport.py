@@ -11,9 +11,8 @@ from typing import Any, Final, TypeVar
 import httpx
 import numpy as np
 
-from clara.adapters.http.deadline import bounded_client, reason_of
-from clara.adapters.models.batches import PatientGuard
-from clara.adapters.models.guards import ProviderUnavailableError
+from clara.adapters.http.client import bounded_client, reason_of
+from clara.adapters.models.guards import PatientGuard, ProviderUnavailableError
 from clara_lab.models.wire import Answered, ModelRefusedError, refusal_of
 
 # A batch of 256 vectors of 4,096 dimensions takes about 23 MB as JSON.

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from clara.adapters.http.deadline import asked_patience
+from clara.adapters.http.client import asked_patience
 from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
 
 # Refusals that may not stand a moment later: overload, and failures of servers behind the one that answers.

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clara.adapters.models.batches import PatientGuard
 from clara.adapters.models.endpoint_reranker import Endpoint, EndpointReranker
-from clara.adapters.models.gemini.embedder import GeminiEmbedder
-from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport
+from clara.adapters.models.gemini import PUBLIC_URL, GeminiTransport
+from clara.adapters.models.gemini_embedder import GeminiEmbedder
+from clara.adapters.models.guards import PatientGuard
 from clara.container.corpora import Corpora
 from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder

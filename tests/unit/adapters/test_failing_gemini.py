@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from clara.adapters.models.gemini.text_model import GeminiTextModel
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_generation import GeminiTextModel
 from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, CallOutcome, Counting, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults

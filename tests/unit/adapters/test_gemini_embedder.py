@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from clara.adapters.models.batches import PatientGuard, TextPace
-from clara.adapters.models.gemini.embedder import GeminiEmbedder
-from clara.adapters.models.gemini.transport import GeminiTransport
-from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_embedder import GeminiEmbedder
+from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError, TextPace
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
 from clara_lab.stand_ins.model_server import ModelStandIn

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from clara.adapters.models.batches import PatientGuard
-from clara.adapters.models.guards import CallOutcome, ProviderUnavailableError
+from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError
 from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clara.adapters.models.gemini.reranker import GeminiReranker
-from clara.adapters.models.gemini.transport import GeminiTransport
+from clara.adapters.models.gemini import GeminiTransport
+from clara.adapters.models.gemini_generation import GeminiReranker
 from clara.retrieval.options.rerankers import RerankerUnavailableError
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.adapters.models.gemini.text_model import GeminiTextModel
-from clara.adapters.models.gemini.translator import GeminiTranslator
-from clara.adapters.models.gemini.transport import GeminiTransport, GeminiUnavailableError
-from clara.adapters.models.gemini.wire import refusal_of, text_of
+from clara.adapters.models.gemini import GeminiTransport, GeminiUnavailableError, refusal_of, text_of
+from clara.adapters.models.gemini_generation import GeminiTextModel, GeminiTranslator
 from clara.adapters.models.guards import Breaker, CallOutcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError

@@ -1,12 +1,65 @@
-"""The embedding models of this process, by the names of their vector spaces."""
+"""The embedding models of this process, by their vector spaces, and what each behind a network does around its request."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
+from typing import Any, Final
 
+from clara.adapters.models.guards import ProviderUnavailableError, sendable
 from clara.adapters.models.registry import EMBEDDERS, EmbedderProvider, ModelParts
-from clara.retrieval.embedders import AbsentEmbedder
+from clara.retrieval.embedders import AbsentEmbedder, is_blank
 from clara.retrieval.ports import Embedder
+
+# The model reads 2,048 tokens and drops the rest in silence; Spanish takes about four characters a token.
+MAX_CHARACTERS: Final = 8_000
+# "BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch", the API answers to more.
+BATCH: Final = 100
+
+
+def embeddable(text: str) -> str:
+    """Make any string fit for JSON and for the model: no lone surrogate, nothing that cannot be seen, not too long."""
+    safe = sendable(text[: 2 * MAX_CHARACTERS])
+    seen = "".join(character if character.isprintable() else " " for character in safe)
+    return " ".join(seen.split())[:MAX_CHARACTERS]
+
+
+def wanted(texts: Sequence[str]) -> list[tuple[int, str]]:
+    """Give place and embeddable form of each text that has something to embed; the others have the zero vector, unasked."""
+    safe = ((place, embeddable(text)) for place, text in enumerate(texts) if not is_blank(text))
+    return [(place, text) for place, text in safe if text]
+
+
+def in_batches(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], list[list[float]]]) -> list[list[float]]:
+    """Embed the texts that have something to embed, at most 100 at once; the others get the zero vector without being sent."""
+    vectors = [[0.0] * dimensions for _ in texts]
+    asked = wanted(texts)
+    for start in range(0, len(asked), BATCH):
+        batch = asked[start : start + BATCH]
+        for (place, _), vector in zip(batch, embed([text for _, text in batch]), strict=True):
+            vectors[place] = vector
+    return vectors
+
+
+def unit_vectors(rows: Sequence[Sequence[Any] | None], count: int, dimensions: int) -> list[list[float]]:
+    """Scale vectors to length 1. Raises ProviderUnavailableError when there are not `count` of them, each of that size.
+
+    The API gives vectors of length 1 in the model's full size only; shortened ones must be scaled by whoever asks. What is no
+    number, infinite, or all zeros has no direction.
+    """
+    if len(rows) != count:
+        raise ProviderUnavailableError(f"gave {len(rows)} vectors for {count} texts")
+    vectors: list[list[float]] = []
+    for row in rows:
+        if row is None or len(row) != dimensions:
+            raise ProviderUnavailableError(f"gave {len(row or ())} dimensions instead of {dimensions}")
+        if not all(isinstance(axis, float | int) for axis in row):
+            raise ProviderUnavailableError("gave a vector that is no list of numbers")
+        length = math.hypot(*row)
+        if not math.isfinite(length) or length == 0:
+            raise ProviderUnavailableError(f"gave a vector of length {length:g}")
+        vectors.append([axis / length for axis in row])
+    return vectors
 
 
 class Embedders:

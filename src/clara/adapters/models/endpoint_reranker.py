@@ -7,7 +7,8 @@ from typing import Annotated
 import httpx
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
-from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.adapters.http.client import bounded_client, reason_of
+from clara.adapters.models.guards import sendable
 from clara.adapters.models.registry import ModelParts
 from clara.retrieval.options.rerankers import RerankerUnavailableError, in_order
 
@@ -80,7 +81,7 @@ class EndpointReranker:
         """Ask once for the whole list. Raises RerankerUnavailableError."""
         if not texts:
             return []
-        body = self._endpoint.wire.body(self.name, *_sendable(question, texts))
+        body = self._endpoint.wire.body(self.name, sendable(question), [sendable(text) for text in texts])
         try:
             response = self._client.post(self._url, json=body, timeout=self._endpoint.deadline_seconds)
         except httpx.HTTPError as error:
@@ -96,12 +97,6 @@ class EndpointReranker:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
-
-
-def _sendable(question: str, texts: Sequence[str]) -> tuple[str, list[str]]:
-    # A lone surrogate has no UTF-8 and becomes "?".
-    safe, *rest = (text.encode("utf-8", "replace").decode("utf-8") for text in (question, *texts))
-    return safe, rest
 
 
 def build(parts: ModelParts) -> EndpointReranker:

@@ -1,8 +1,7 @@
 """Gemini through `google-generativeai`, which Google has ended: REST, guarded. Needs the extra `gemini-legacy`."""
 
-import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import sleep
@@ -10,9 +9,11 @@ from typing import Any, Final, TypeVar
 
 import requests
 
-from clara.adapters.models.batches import in_batches, unit_vectors
+from clara.adapters.models.embedders import unit_vectors
+from clara.adapters.models.gemini import BAD_REQUEST, INVALID, PUBLIC_URL, refusal_of
+from clara.adapters.models.gemini_embedder import GeminiEmbedder
 from clara.adapters.models.guards import CallGuard, CallOutcome, ProviderUnavailableError, Retries, Retrying
-from clara.retrieval.ports import EmbedderUnavailableError, Role
+from clara.retrieval.ports import Role
 
 with warnings.catch_warnings():
     # It warns at every import that its support has ended; that is known here.
@@ -22,13 +23,6 @@ with warnings.catch_warnings():
     from google.api_core.exceptions import GoogleAPICallError
     from google.generativeai.embedding import embed_content
     from google.protobuf.json_format import ParseError
-
-__all__ = ["PUBLIC_URL", "GenerativeServiceClient", "LegacyClient", "Options", "embed_content"]
-
-PUBLIC_URL: Final = "https://generativelanguage.googleapis.com"
-RETRY_INFO: Final = "type.googleapis.com/google.rpc.RetryInfo"
-WRONG_KEY: Final = "API_KEY_INVALID"
-BAD_REQUEST, TOO_MANY_REQUESTS = 400, 429
 
 Answer = TypeVar("Answer")
 # Arguments of every call: the timeout in seconds, and no retries of the SDK's own, which go on for a minute.
@@ -110,37 +104,17 @@ def _within(call: Callable[[], Answer], seconds: float) -> Answer:
 
 def _refusal(error: GoogleAPICallError) -> ProviderUnavailableError:
     details = [detail for detail in error.details or () if isinstance(detail, Mapping)]
-    about_key = any(detail.get("reason") == WRONG_KEY for detail in details)
-    outcome = CallOutcome.DECLINED if error.code == BAD_REQUEST and not about_key else CallOutcome.FAILED
-    waits = _retry_seconds(details) if error.code == TOO_MANY_REQUESTS else None
-    return ProviderUnavailableError(f"answered {int(error.code or 0)}", waits, outcome)
+    code = int(error.code or 0)
+    return refusal_of(code, INVALID if code == BAD_REQUEST else None, {"error": {"details": details}})
 
 
-def _retry_seconds(details: Sequence[Mapping[str, Any]]) -> float | None:
-    delays = [str(detail.get("retryDelay")) for detail in details if detail.get("@type") == RETRY_INFO]
-    return float(delays[0][:-1]) if delays and re.fullmatch(r"\d{1,6}(\.\d{1,9})?s", delays[0]) else None
-
-
-DIMENSIONS: Final = 768
 TASKS: Final = {"query": "retrieval_query", "passage": "retrieval_document"}
 
 
-class LegacyEmbedder:
-    """Implements retrieval's Embedder. `pace` is called with the number of texts before each request, and may wait."""
+class LegacyEmbedder(GeminiEmbedder):
+    """Fills the same vector space through the ended SDK."""
 
-    dimensions = DIMENSIONS
-
-    def __init__(self, client: LegacyClient, name: str, pace: Callable[[int], None] = lambda _texts: None) -> None:
-        self._client = client
-        self._name = name
-        self._pace = pace
-        self.model = f"{name}-{DIMENSIONS}"
-
-    def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
-        """Embed each text; a text with nothing to embed gives the zero vector, unasked. Raises EmbedderUnavailableError."""
-        return in_batches(texts, self.dimensions, lambda batch: self._batch(batch, role))
-
-    def _batch(self, texts: list[str], role: Role) -> list[list[float]]:
+    def _vectors(self, texts: list[str], role: Role) -> list[list[float]]:
         def call(client: GenerativeServiceClient, options: Any) -> list[list[float]]:  # noqa: ANN401  the SDK has its own type
             answer: Any = embed_content(
                 model=f"models/{self._name}",
@@ -153,7 +127,5 @@ class LegacyEmbedder:
             return unit_vectors(answer["embedding"], len(texts), self.dimensions)
 
         self._pace(len(texts))
-        try:
-            return self._client.ask(call)
-        except ProviderUnavailableError as error:
-            raise EmbedderUnavailableError(f"{self.model} {error}") from error
+        asked: list[list[float]] = self._transport.ask(call)
+        return asked

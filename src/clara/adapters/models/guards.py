@@ -1,4 +1,4 @@
-"""Between us and a provider that may fail: a circuit breaker, one more try, a day's allowance, counting."""
+"""Between us and a provider that may fail: a circuit breaker, more tries, quotas, counting."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -29,6 +29,11 @@ LONGEST_RETRY_SECONDS: Final = 2.0
 RETRY_SHARE: Final = 0.1
 # Retries that may be made before calls have earned any, so that the first call of a process may have one.
 RETRY_RESERVE: Final = 5.0
+MINUTE: Final = 60.0
+# A quota of a minute opens within one; the seconds that Gemini asks to wait were seen up to 60 for it, and 68,940 for a day's.
+LONGEST_WAIT: Final = 120.0
+# Together they wait about a minute for a provider that does not say how long.
+TRIES: Final = 6
 
 
 class CallOutcome(StrEnum):
@@ -71,6 +76,11 @@ class Allowance(Protocol):
     def spend(self) -> bool:
         """Take one call; False when none is left."""
         ...
+
+
+def sendable(text: str) -> str:
+    """Turn lone surrogates, which cannot be sent, into "?"."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def guarded(*guards: CallGuard) -> CallGuard:
@@ -130,6 +140,53 @@ class Retrying:
                 raise
         self._wait(pause)
         return call(until - self._clock())
+
+
+class PatientGuard:
+    """A guard for work that nobody waits for: tries again for as long as a busy provider asks, or longer each time.
+
+    A wait beyond `longest` seconds, as for the quota of a day, is not waited: the work is taken up again another time.
+    """
+
+    def __init__(self, longest: float = LONGEST_WAIT, tries: int = TRIES, wait: Callable[[float], None] = sleep) -> None:
+        self._longest = longest
+        self._tries = tries
+        self._wait = wait
+
+    def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
+        """Call, each time with all of the seconds."""
+        for number in range(1, self._tries):
+            try:
+                return call(seconds)
+            except ProviderUnavailableError as error:
+                pause = 2.0**number if error.retry_seconds is None else error.retry_seconds
+                if error.outcome is not CallOutcome.FAILED or pause > self._longest:
+                    raise
+            self._wait(pause)
+        return call(seconds)
+
+
+class TextPace:
+    """Spends a provider's quota of texts a minute evenly; a batch of 100 texts costs 100. Safe between threads.
+
+    Whoever comes when the minute's share is spent waits for it.
+    """
+
+    def __init__(self, per_minute: int, wait: Callable[[float], None] = sleep, clock: Callable[[], float] = monotonic) -> None:
+        self._each = MINUTE / per_minute
+        self._wait = wait
+        self._clock = clock
+        self._lock = Lock()
+        self._free_at = clock()
+
+    def take(self, texts: int) -> None:
+        """Wait until so many texts may be sent."""
+        with self._lock:
+            now = self._clock()
+            begins = max(self._free_at, now)
+            self._free_at = begins + texts * self._each
+        if begins > now:
+            self._wait(begins - now)
 
 
 class Allowing:

@@ -48,17 +48,20 @@ def _here(**modules: str) -> Mapping[str, str]:
 # By what `clara index build --model` takes, beside "local" for the bundled one. The size is part of a space's name: vectors of
 # one model in two sizes are two spaces.
 EMBEDDERS: Final[Mapping[str, EmbedderProvider]] = MappingProxyType(
-    {"gemini": EmbedderProvider(f"{__package__}.gemini.embedder", re.compile(r"gemini-[a-z0-9.-]+-768"))}
+    {"gemini": EmbedderProvider(f"{__package__}.gemini_embedder", re.compile(r"gemini-[a-z0-9.-]+-768"))}
 )
-# By the value of a setting: each module has `build(parts)`.
-WRITERS: Final = _here(gemini="gemini.text_model", scripted="scripted")
-TRANSCRIBERS: Final = _here(gemini="gemini.transcriber", whisper="whisper")
-TRANSLATORS: Final = _here(gemini="gemini.translator")
-RERANKERS: Final = _here(gemini="gemini.reranker", endpoint="endpoint_reranker")
+# By the value of a setting: each module has `build(parts)`, or the function behind the colon.
+WRITERS: Final = _here(gemini="gemini_generation:build_writer", scripted="scripted")
+TRANSCRIBERS: Final = _here(gemini="gemini_generation:build_transcriber", whisper="whisper")
+TRANSLATORS: Final = _here(gemini="gemini_generation:build_translator")
+RERANKERS: Final = _here(gemini="gemini_generation:build_reranker", endpoint="endpoint_reranker")
 # Calls that cost money must be counted.
 PAID: Final = frozenset({"gemini"})
 
 
 def build_model(choices: Mapping[str, str], choice: str, parts: ModelParts) -> Any:  # noqa: ANN401  each part has its own port
     """Build what a setting chose; None for what is nobody's, as "none" is."""
-    return import_module(choices[choice]).build(parts) if choice in choices else None
+    if choice not in choices:
+        return None
+    module, _, function = choices[choice].partition(":")
+    return getattr(import_module(module), function or "build")(parts)

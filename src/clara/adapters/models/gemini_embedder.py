@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from google.genai import Client, types
 
-from clara.adapters.models.batches import PatientGuard, TextPace, in_batches, unit_vectors
-from clara.adapters.models.gemini.transport import PUBLIC_URL, GeminiTransport, GeminiUnavailableError
-from clara.adapters.models.guards import CallGuard
+from clara.adapters.models.embedders import in_batches, unit_vectors
+from clara.adapters.models.gemini import PUBLIC_URL, GeminiTransport, GeminiUnavailableError
+from clara.adapters.models.guards import CallGuard, PatientGuard, ProviderUnavailableError, TextPace
 from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
 from clara.language.identity_data import masked
 from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
@@ -30,7 +30,12 @@ class GeminiEmbedder:
 
     dimensions = DIMENSIONS
 
-    def __init__(self, transport: GeminiTransport, name: str, pace: Callable[[int], None] = lambda _texts: None) -> None:
+    def __init__(
+        self,
+        transport: Any,  # noqa: ANN401  GeminiTransport, or the ended SDK's
+        name: str,
+        pace: Callable[[int], None] = lambda _texts: None,
+    ) -> None:
         self._transport = transport
         self._name = name
         self._pace = pace
@@ -41,6 +46,12 @@ class GeminiEmbedder:
         return in_batches(texts, self.dimensions, lambda batch: self._batch(batch, role))
 
     def _batch(self, texts: list[str], role: Role) -> list[list[float]]:
+        try:
+            return self._vectors(texts, role)
+        except ProviderUnavailableError as error:
+            raise EmbedderUnavailableError(f"{self.model} {error}") from error
+
+    def _vectors(self, texts: list[str], role: Role) -> list[list[float]]:
         # Each text is a content of its own: models newer than this one make one vector of a list of texts.
         contents: Any = [types.Content(parts=[types.Part(text=text)]) for text in texts]
 
@@ -55,10 +66,8 @@ class GeminiEmbedder:
                 raise GeminiUnavailableError("answered with something else than vectors") from error
             return unit_vectors([made.values for made in response.embeddings or ()], len(texts), self.dimensions)
 
-        try:
-            return self._transport.ask(call)
-        except GeminiUnavailableError as error:
-            raise EmbedderUnavailableError(f"{self.model} {error}") from error
+        vectors: list[list[float]] = self._transport.ask(call)
+        return vectors
 
 
 def space_of(settings: Settings) -> str:
@@ -82,6 +91,8 @@ def build(space: str, parts: ModelParts, *, patient: bool) -> Embedder:
 
 def _open(name: str, parts: ModelParts, seconds: float, guard: CallGuard, pace: Callable[[int], None]) -> Embedder:
     settings, key = parts.settings, parts.settings.secret("gemini_api_key")
+    opened: Any = GeminiTransport
+    made: Any = GeminiEmbedder
     if settings.gemini_embedding_sdk == "legacy":
         try:
             legacy = import_module("clara.adapters.models.gemini_legacy")
@@ -89,12 +100,8 @@ def _open(name: str, parts: ModelParts, seconds: float, guard: CallGuard, pace: 
             remedy = "run `pip install 'clara-tramites[gemini-legacy]'`, or unset it"
             missing = f"GEMINI_EMBEDDING_SDK=legacy lacks {error.name}; {remedy}"
             return AbsentEmbedder(f"{name}-{DIMENSIONS}", DIMENSIONS, missing)
-        base_url = settings.gemini_base_url or legacy.PUBLIC_URL
-        client = legacy.LegacyClient(key, deadline_seconds=seconds, base_url=base_url, guard=guard)
-        parts.closing.callback(client.close)
-        embedder: Embedder = legacy.LegacyEmbedder(client, name, pace)
-        return embedder
-    base_url = settings.gemini_base_url or PUBLIC_URL
-    transport = GeminiTransport(key, deadline_seconds=seconds, base_url=base_url, guard=guard)
+        opened, made = legacy.LegacyClient, legacy.LegacyEmbedder
+    transport = opened(key, deadline_seconds=seconds, base_url=settings.gemini_base_url or PUBLIC_URL, guard=guard)
     parts.closing.callback(transport.close)
-    return GeminiEmbedder(transport, name, pace)
+    embedder: Embedder = made(transport, name, pace)
+    return embedder
