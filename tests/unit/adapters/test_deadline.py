@@ -11,7 +11,7 @@ import httpcore
 import httpx
 import pytest
 
-from clara.adapters.http.deadline import AnswerTooLargeError, bounded_client, reason_of, resolved
+from clara.adapters.http.client import AnswerTooLargeError, bounded_client, reason_of, resolved
 
 
 class Server(ThreadingHTTPServer):

@@ -21,9 +21,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scripted_web import ScriptedWeb, WebPage
 
-from clara.adapters.http.addresses import AddressRefusedError, is_public, public_only
-from clara.adapters.http.deadline import asked_patience
-from clara.adapters.http.fetcher import FetchBounds, HostPace, PoliteFetcher, back_off
+from clara.adapters.http.client import asked_patience
+from clara.adapters.http.fetcher import (
+    AddressRefusedError,
+    FetchBounds,
+    HostPace,
+    PoliteFetcher,
+    back_off,
+    is_public,
+    public_only,
+)
 from clara.editorial.sources import Fetched, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara_lab.stand_ins.server import Delivery
 

@@ -13,7 +13,7 @@ import httpx
 from clara import __version__
 from clara.adapters.boe.item import MAX_DOCUMENT_BYTES, read_item
 from clara.adapters.boe.summary import SITE, read_summary, says_nothing
-from clara.adapters.http.deadline import AnswerTooLargeError, bounded_client, reason_of
+from clara.adapters.http.client import AnswerTooLargeError, asked_patience, bounded_client, reason_of
 from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, ItemDocument, NoIssueError
 
 JSON: Final = "application/json"
@@ -112,7 +112,7 @@ class BoeClient:
                 if response.status_code not in _TRIED_AGAIN:
                     return _content(response, address)
                 reason = f"answered {response.status_code}"
-                patience = _asked_for(response) or patience
+                patience = asked_patience(response.headers.get("retry-after")) or patience
             patience = min(patience if not attempt else patience * 2, LONGEST_WAIT_SECONDS)
         raise GazetteUnavailableError(f"{self._base}{address}: {reason}, in {self._pace.tries} tries")
 
@@ -151,9 +151,3 @@ def _content(response: httpx.Response, address: str) -> bytes:
             raise GazetteUnavailableError(f"{address}: leads to {place}; if that is the gazette's, set BOE_BASE_URL to it")
         case status:
             raise GazetteUnavailableError(f"{address}: answered {status}")
-
-
-def _asked_for(response: httpx.Response) -> float | None:
-    """Give the seconds that a refusal asks us to wait, if it says so."""
-    said = response.headers.get("retry-after", "")
-    return float(said) if re.fullmatch(r"\d{1,6}", said) else None

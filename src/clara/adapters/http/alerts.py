@@ -6,7 +6,7 @@ from typing import Any, Final
 import httpx
 
 from clara import __version__
-from clara.adapters.http.deadline import bounded_client, reason_of
+from clara.adapters.http.client import bounded_client, reason_of
 from clara.editorial.ports import AlertNotTakenError
 
 # Less than the 15 seconds that a transaction around it may wait.

@@ -1,20 +1,121 @@
 """Fetching pages of the open net: politely, within bounds, and nowhere but where a source may lead."""
 
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from threading import Lock
 from time import monotonic, sleep
 from typing import Final
 
 import httpx
+from protego import Protego
 
 from clara import __version__
-from clara.adapters.http.addresses import AddressRefusedError, public_only
-from clara.adapters.http.deadline import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
-from clara.adapters.http.robots import Robots
+from clara.adapters.http.client import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
 from clara.editorial.sources import Fetched, HostOutError, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
+from clara.errors import Refused
 from clara.knowledge.sources import within
+
+Address = IPv4Address | IPv6Address
+# Addresses of IPv4 that are reached through translators between the two (RFC 6052, RFC 8215).
+TRANSLATED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+
+
+class AddressRefusedError(Refused):
+    """A name leads to an address that is not public: somebody would have us ask inside our own network."""
+
+
+def public_only(inside: Collection[str], resolve: Resolve = resolved) -> Resolve:
+    """Resolve names, and refuse one with any address that is not public. Hosts in `inside` may have any address.
+
+    What is given is what is connected to, so the name cannot lead elsewhere between the look and the connection. Raises
+    AddressRefusedError besides what `resolve` raises.
+    """
+
+    def look(host: str, port: int, seconds: float) -> list[str]:
+        addresses = resolve(host, port, seconds)
+        if host not in inside and not all(is_public(address) for address in addresses):
+            raise AddressRefusedError(f"{host} leads to an address that is not public")
+        return addresses
+
+    return look
+
+
+def is_public(text: str) -> bool:
+    """Whether an address, and any address that is written inside it, is one of the public network."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return all(one.is_global and not one.is_multicast for one in (address, *_embedded(address)))
+
+
+def _embedded(address: Address) -> Iterator[Address]:
+    if not isinstance(address, IPv6Address):
+        return
+    if address.ipv4_mapped is not None:
+        yield address.ipv4_mapped
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    if any(address in network for network in TRANSLATED):
+        yield IPv4Address(int(address) & 0xFFFF_FFFF)
+
+
+# As the standard recommends: rules are used for a day at most, and half a megabyte of them is read.
+KEPT_SECONDS: Final = 86_400.0
+MOST_BYTES: Final = 500 * 1024
+CLIENT_ERROR, SERVER_ERROR = 400, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a host asks of one robot."""
+
+    rules: Protego
+    robot: str
+
+    def allow(self, url: str) -> bool:
+        """Whether the page may be fetched."""
+        return bool(self.rules.can_fetch(url, self.robot))
+
+    @property
+    def pause_seconds(self) -> float:
+        """Give the pause between two requests that the host asks for; 0 when it asks for none."""
+        return float(self.rules.crawl_delay(self.robot) or 0.0)
+
+
+class Robots:
+    """Reads and remembers the rules of hosts. `robot` is the name by which rules may call us."""
+
+    def __init__(self, robot: str, clock: Callable[[], float]) -> None:
+        self._robot = robot
+        self._clock = clock
+        self._held: dict[str, tuple[float, Rules]] = {}
+
+    def of(self, origin: str, get: Callable[[str], httpx.Response]) -> Rules:
+        """Give the rules of an origin ("https://host"), asked with `get` if they are not known.
+
+        A host without the file allows everything. One that cannot say is left alone: raises SourceUnreachableError.
+        """
+        known = self._held.get(origin)
+        if known is None or known[0] < self._clock():
+            known = (self._clock() + KEPT_SECONDS, Rules(self._asked(f"{origin}/robots.txt", get), self._robot))
+            self._held[origin] = known
+        return known[1]
+
+    def _asked(self, url: str, get: Callable[[str], httpx.Response]) -> Protego:
+        try:
+            answer = get(url)
+        except SourceUnreachableError as error:
+            msg = f"{url} could not be read, so it is unknown what may be fetched there: {error}"
+            raise type(error)(msg, error.retry_seconds) from error
+        if answer.status_code >= SERVER_ERROR:
+            raise HostOutError(f"{url} answered {answer.status_code}, so nothing is fetched there for now")
+        allowed = answer.status_code >= CLIENT_ERROR
+        return Protego.parse("" if allowed else answer.content[:MOST_BYTES].decode("utf-8", "replace"))
 
 
 class HostPace:

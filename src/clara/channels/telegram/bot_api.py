@@ -12,15 +12,22 @@ from urllib.parse import urlsplit
 import httpx
 import structlog
 
-from clara.adapters.http.deadline import AnswerTooLargeError, bounded_client, reason_of
-from clara.adapters.http.gated_pool import READ_SECONDS, BrokenExchangeError, Exchange, GatedPool, NotWrittenError
+from clara.adapters.http.client import (
+    ANSWER_SECONDS,
+    AnswerTooLargeError,
+    BrokenExchangeError,
+    GatedClient,
+    NotWrittenError,
+    bounded_client,
+    json_object,
+    reason_of,
+)
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import LostAnswerError, PermanentSendError, TemporarySendError
 
 # Past this, asking again costs less than a wrong answer (Telegram asks for seconds, of a bot in disgrace for hours).
 MAX_WAIT_SECONDS: Final = 900.0
-REFUSED: Final = range(400, 500)
 # The token was revoked, or is none: nothing is wrong with the message, and somebody has to act.
 OF_THE_TOKEN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND})
 ADDRESS: Final = re.compile(r"-?[0-9]{1,19}")
@@ -33,13 +40,13 @@ log = structlog.get_logger()
 
 
 class TelegramSender:
-    """Implements delivery's Sender; one for all threads. After `read_seconds` of silence an answer counts as lost.
+    """Implements delivery's Sender; one for all threads. After so many `seconds` an answer counts as lost.
 
     Telegram keeps no list for its bots. So a message whose answer was lost is sent again, and may come twice.
     """
 
-    def __init__(self, token: str, api_url: str, read_seconds: float = READ_SECONDS) -> None:
-        self._pool = GatedPool(api_url, read_seconds)
+    def __init__(self, token: str, api_url: str, seconds: float = ANSWER_SECONDS) -> None:
+        self._http = GatedClient(api_url, seconds)
         self._path = f"{urlsplit(api_url).path.rstrip('/')}/bot{token}/sendMessage"
 
     def send(self, outgoing: Outgoing, timely: Callable[[], bool]) -> str | None:
@@ -56,10 +63,9 @@ class TelegramSender:
             "link_preview_options": {"is_disabled": True},
         }
         try:
-            with self._pool.asking(timely):
-                answer = self._pool.exchange(
-                    "POST", self._path, json.dumps(asked).encode(), {"Content-Type": "application/json"}
-                )
+            answer = self._http.exchange(
+                "POST", self._path, json.dumps(asked).encode(), {"Content-Type": "application/json"}, timely
+            )
         except NotWrittenError as error:
             raise TemporarySendError(str(error), error.wait) from error
         except BrokenExchangeError as error:
@@ -76,7 +82,7 @@ class TelegramSender:
 
     def close(self) -> None:
         """Close the connections that wait for a request."""
-        self._pool.close()
+        self._http.close()
 
 
 class TelegramVoices:
@@ -90,7 +96,7 @@ class TelegramVoices:
     def fetch(self, name: str, seconds: float) -> Recording:
         """Ask where the file lies, then fetch it. Raises RecordingUnavailableError, RecordingTooLongError."""
         until = perf_counter() + seconds
-        told = _object(_document(self._get(self._asking, until, {"file_id": name})).get("result"))
+        told = _object((json_object(self._get(self._asking, until, {"file_id": name})) or {}).get("result"))
         path = told.get("file_path")
         if not isinstance(path, str) or not FILE_PATH.fullmatch(path):
             raise RecordingUnavailableError("has no place at Telegram")
@@ -117,31 +123,26 @@ def as_html(text: str) -> str:
     return BOLD.sub(r"<b>\1</b>", html.escape(text, quote=False))
 
 
-def _told(answer: Exchange) -> Mapping[str, Any]:
+def _told(answer: httpx.Response) -> Mapping[str, Any]:
     """Give what Telegram answered when it took the message. Raises what Sender promises.
 
     Its own words are left out of errors: nobody knows what they quote.
     """
-    document = _document(answer.content)
-    if answer.status == HTTPStatus.OK and document.get("ok") is True:
+    document = json_object(answer.content) or {}
+    if answer.status_code == HTTPStatus.OK and document.get("ok") is True:
         return document
-    if document.get("ok") is not False or answer.status not in REFUSED:
-        raise LostAnswerError(f"Telegram answered {answer.status}, or something else than its JSON")
-    if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+    if document.get("ok") is not False or not answer.is_client_error:
+        raise LostAnswerError(f"Telegram answered {answer.status_code}, or something else than its JSON")
+    if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         wait = _object(document.get("parameters")).get("retry_after")
         seconds = min(float(wait), MAX_WAIT_SECONDS) if type(wait) is int and wait >= 0 else None
         raise TemporarySendError("Telegram wants it slower", seconds)
-    if answer.status in OF_THE_TOKEN:
-        log.error("Telegram refuses the bot", status=answer.status, reason="Check TELEGRAM_BOT_TOKEN and TELEGRAM_API_URL.")
+    if answer.status_code in OF_THE_TOKEN:
+        log.error(
+            "Telegram refuses the bot", status=answer.status_code, reason="Check TELEGRAM_BOT_TOKEN and TELEGRAM_API_URL."
+        )
         raise TemporarySendError("Telegram does not know the bot")
-    raise PermanentSendError(str(answer.status), "Telegram will not take it: the person stopped the bot, or is gone.")
-
-
-def _document(content: bytes) -> Mapping[str, Any]:
-    try:
-        return _object(json.loads(content))
-    except (ValueError, RecursionError):
-        return {}
+    raise PermanentSendError(str(answer.status_code), "Telegram will not take it: the person stopped the bot, or is gone.")
 
 
 def _object(value: object) -> Mapping[str, Any]:

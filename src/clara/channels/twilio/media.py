@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from clara.adapters.http.deadline import AnswerTooLargeError, bounded_client, reason_of
+from clara.adapters.http.client import AnswerTooLargeError, bounded_client, reason_of
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.channels.twilio.sender import PUBLIC_URL
 

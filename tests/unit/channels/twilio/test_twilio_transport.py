@@ -249,9 +249,11 @@ def test_ages_are_counted_by_the_channels_clock(start: Start, header: str, age: 
     )
 
 
-def test_odd_headers_put_nobody_into_the_log(start: Start, caplog: pytest.LogCaptureFixture) -> None:
-    """The libraries warn about headers they cannot read with the address that was asked, which names the person."""
+def test_no_answer_puts_anybody_into_the_log(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    """The libraries tell of requests, and of headers they cannot read, with the address asked, which names the person."""
     caplog.set_level(logging.INFO)
-    sender, _ = start(answer("200 OK", PAGE, "no header at all", NOW))
+    sender, _ = start(answer("200 OK", PAGE, NOW), answer("200 OK", PAGE, "no header at all", NOW))
     sender.taken(OUTGOING)
+    with pytest.raises(TemporarySendError):
+        sender.taken(OUTGOING)
     assert "600000001" not in caplog.text

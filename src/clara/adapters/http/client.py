@@ -1,19 +1,27 @@
-"""How long a server asks to be left alone, as HTTP says it."""
+"""The one HTTP client: requests under a deadline, bounded answers, and requests that ask before they are written.
 
+Nothing here sends a request twice: no retries, no redirects.
+"""
+
+import json
 import socket
 import ssl
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from logging import WARNING, getLogger
+from math import inf
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import perf_counter
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
 
-from clara.errors import Refused
+from clara.errors import Refused, Unavailable
 
 # What is taken of a server that compresses without being asked.
 PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})
@@ -24,7 +32,9 @@ class AnswerTooLargeError(Refused, httpx.TransportError):
 
 
 # As many connections as httpcore's pool has when nobody says.
-CONNECTIONS = 10
+CONNECTIONS: Final = 10
+# Networks forget silent connections (the shortest common limit is a minute), and then the next request is a lost answer.
+MAX_IDLE_SECONDS: Final = 30.0
 
 
 def bounded_client(
@@ -34,17 +44,26 @@ def bounded_client(
     resolve: "Resolve | None" = None,
     unpacking: bool = False,
     connections: int = CONNECTIONS,
+    connect_seconds: float = inf,
 ) -> httpx.Client:
     """Make a thread-safe client with one pool of so many connections, for requests that each carry a timeout.
 
     A request's timeout is the time in seconds from asking for a connection to the last byte of the answer, finding the
-    address included. Compressed answers are not asked for, because their size is not known before they are unpacked: they are
-    refused, or, `unpacking`, unpacked up to the largest size. Proxies and certificates named in the environment are not used;
-    redirects are not followed. `resolve` finds the addresses that are connected to; what it raises, besides httpcore's
-    errors, is raised. Requests raise httpx.HTTPError.
+    address included; of these, connecting may take `connect_seconds`. Compressed answers are not asked for, because their size
+    is not known before they are unpacked: they are refused, or, `unpacking`, unpacked up to the largest size. Proxies and
+    certificates named in the environment are not used; redirects are not followed. `resolve` finds the addresses that are
+    connected to; what it raises, besides httpcore's errors, is raised. Requests raise httpx.HTTPError.
     """
+    # It tells of every request, with an address that may name a person or hold a token.
+    getLogger("httpx").setLevel(WARNING)
+    pool = httpcore.ConnectionPool(
+        ssl_context=httpx.create_ssl_context(trust_env=False),
+        max_connections=connections,
+        keepalive_expiry=MAX_IDLE_SECONDS,
+        network_backend=_DeadlineBackend(resolve or resolved),
+    )
     return httpx.Client(
-        transport=_DeadlineTransport(max_bytes, resolve or resolved, unpacking=unpacking, connections=connections),
+        transport=_DeadlineTransport(pool, max_bytes, connect_seconds, unpacking=unpacking),
         headers={**(headers or {}), "Accept-Encoding": "identity"},
         trust_env=False,
         follow_redirects=False,
@@ -95,19 +114,17 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
 
 
 class _DeadlineTransport(httpx.BaseTransport):
-    def __init__(self, max_bytes: int, resolve: "Resolve", *, unpacking: bool, connections: int) -> None:
+    def __init__(self, pool: httpcore.ConnectionPool, max_bytes: int, connect_seconds: float, *, unpacking: bool) -> None:
+        self._pool = pool
         self._max_bytes = max_bytes
+        self._connect_seconds = connect_seconds
         self._unpacking = unpacking
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(trust_env=False),
-            max_connections=connections,
-            network_backend=_DeadlineBackend(resolve),
-        )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         seconds: float = request.extensions["timeout"]["read"]
         # httpcore hands these three on to the stream and the backend below as they are: there they are moments, not spans.
-        moment = dict.fromkeys(("connect", "read", "write"), perf_counter() + seconds)
+        now = perf_counter()
+        moments = {**dict.fromkeys(("read", "write"), now + seconds), "connect": now + min(seconds, self._connect_seconds)}
         asked = httpcore.Request(
             request.method,
             httpcore.URL(
@@ -118,7 +135,7 @@ class _DeadlineTransport(httpx.BaseTransport):
             ),
             headers=request.headers.raw,
             content=request.stream,
-            extensions={"timeout": {"pool": seconds, **moment}},
+            extensions={**request.extensions, "timeout": {"pool": seconds, **moments}},
         )
         try:
             response = self._pool.handle_request(asked)
@@ -235,3 +252,81 @@ def asked_patience(header: str | None, now: datetime | None = None) -> float | N
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+
+
+def json_object(content: bytes) -> Mapping[str, Any] | None:
+    """Read an answer that is a JSON object; None for anything else."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+# A lost SYN is repeated after 1 s and again after 2 s: a little more than both.
+CONNECT_SECONDS: Final = 3.05
+# A service that sends messages answers in well under a second; a longer silence is a lost answer.
+ANSWER_SECONDS: Final = 10.0
+# The threads of the largest worker: each finds its own connection.
+GATED_CONNECTIONS: Final = 32
+# A page of 50 messages of 1,600 characters, escaped, takes less than 1 MB.
+MAX_GATED_BYTES: Final = 2_000_000
+
+
+class NotWrittenError(Unavailable):
+    """Nothing of the request was written: it cannot have been taken. `wait` is in seconds, None where nothing is known."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class BrokenExchangeError(Unavailable):
+    """The request was written and no answer came that tells whether it was taken."""
+
+
+class _NotTimelyError(Refused):
+    """The request may no longer be written."""
+
+
+class GatedClient:
+    """Requests that ask before they are written, and that know whether they were: for what must not be done twice.
+
+    One for all threads, to the host of `base_url` and no other. An answer is lost after `seconds`.
+    """
+
+    def __init__(self, base_url: str, seconds: float = ANSWER_SECONDS) -> None:
+        parts = urlsplit(base_url)
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._seconds = seconds
+        self._http = bounded_client(MAX_GATED_BYTES, connections=GATED_CONNECTIONS, connect_seconds=CONNECT_SECONDS)
+
+    def close(self) -> None:
+        """Close the connections that wait for a request."""
+        self._http.close()
+
+    def exchange(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timely: Callable[[], bool]
+    ) -> httpx.Response:
+        """Write one request, if it is still `timely` once the connection stands, and give its answer.
+
+        Raises NotWrittenError, BrokenExchangeError.
+        """
+        written = False
+
+        def gate(event: str, _info: Mapping[str, Any]) -> None:
+            nonlocal written
+            if event == "http11.send_request_headers.started":
+                if not timely():
+                    raise _NotTimelyError
+                written = True
+
+        url, extensions = self._origin + path, {"trace": gate}
+        try:
+            return self._http.request(method, url, content=body, headers=headers, timeout=self._seconds, extensions=extensions)
+        except _NotTimelyError as error:
+            raise NotWrittenError("not sent in time", 0.0) from error
+        except httpx.HTTPError as error:
+            if written:
+                raise BrokenExchangeError(f"the answer was lost: {type(error).__name__}") from error
+            raise NotWrittenError(f"the service could not be reached: {type(error).__name__}") from error
