@@ -11,7 +11,7 @@ READERS = {
     "knowledge/law/markdown.py": "norms as Markdown",
     "knowledge/law/norm.py": "norms as they are kept",
     "knowledge/norms.py": "the list of norms in data/",
-    "retrieval/options/boosts.py": "metadata of an operator's own corpus",
+    "retrieval/options/strategies.py": "metadata of an operator's own corpus",
     "retrieval/validity.py": "rows of passages",
 }
 

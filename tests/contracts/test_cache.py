@@ -18,8 +18,7 @@ from redis import Redis
 
 from clara.adapters.memory_cache import MemoryCache
 from clara.adapters.redis_cache import RedisCache
-from clara.retrieval.cache.keys import Keys, SealedCache
-from clara.retrieval.cache.ports import Cache, CacheUnavailableError
+from clara.retrieval.cache.keys import Cache, CacheUnavailableError, Keys, SealedCache
 
 
 @contextmanager

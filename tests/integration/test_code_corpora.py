@@ -15,11 +15,9 @@ from clara.container import Container
 from clara.ingestion.corpora import CorpusNameError, Cutting, Programs, corpora_lines, load_programs
 from clara.ingestion.journey import IngestionReport
 from clara.processes.commands import build_search
-from clara.retrieval.options.adaptive import adaptive, complexity, recommendation
-from clara.retrieval.options.policies import Policy, by_policy, subject_of
-from clara.retrieval.options.query_rewriting import rewrites
-from clara.retrieval.options.relevance import E5, Relevance, grade
-from clara.retrieval.options.self_rag import should_retrieve
+from clara.retrieval.options.corrective import rewrites
+from clara.retrieval.options.policies import Policy, adaptive, by_policy, complexity, recommendation, subject_of
+from clara.retrieval.options.self_rag import E5, Relevance, grade, should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.search import SearchChoice
 from clara.retrieval.vocabulary import Vocabulary

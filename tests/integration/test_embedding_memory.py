@@ -16,7 +16,6 @@ from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.container import Container
-from clara.retrieval.cache.statistics import statistics, statistics_page
 from clara.retrieval.embedding_memory import (
     Computed,
     EmbeddingMemoryUnavailableError,
@@ -24,6 +23,8 @@ from clara.retrieval.embedding_memory import (
     RememberedEmbeddings,
     Vector32,
     key_of,
+    statistics,
+    statistics_page,
 )
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/none"

@@ -8,7 +8,7 @@ from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from clara.retrieval.cache.ports import CacheUnavailableError
+from clara.retrieval.cache.keys import CacheUnavailableError
 
 # A GET of 9 KB took 0.1 ms (the longest of 1,000: 0.9 ms) from a Redis on the same machine. A quarter of a second leaves room
 # for a network, and a person does not notice it.

@@ -120,7 +120,7 @@ def stats(*, as_json: bool) -> None:
     """Say what the memory of embeddings holds and what it saved."""
     from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
     from clara.adapters.postgres.operations.metrics import PostgresMetrics
-    from clara.retrieval.cache.statistics import statistics, statistics_page
+    from clara.retrieval.embedding_memory import statistics, statistics_page
 
     with opened() as container:
         engine = container.engine

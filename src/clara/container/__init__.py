@@ -26,8 +26,7 @@ from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion, digest_o
 from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.retriever_chains import ChainParts
 from clara.once import Once
-from clara.retrieval.cache.keys import Keys, SealedCache
-from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
+from clara.retrieval.cache.keys import Cache, CacheUnavailableError, Event, Keys, SealedCache
 from clara.retrieval.cache.results import ResultMemory, cached
 from clara.retrieval.cache.semantic import SemanticMemory
 from clara.retrieval.corpus_alias import Standing
@@ -218,8 +217,7 @@ class Container(Corpora):
         """Ask again in Spanish, then in English, where nothing was found; what was found is left as it is."""
         if (translator := self.models.translator) is None:
             return retrieve
-        from clara.retrieval.options.corrective import corrected
-        from clara.retrieval.options.query_rewriting import by_writer
+        from clara.retrieval.options.corrective import by_writer, corrected
 
         alternatives = {"translation": by_writer(translator)}
         return corrected(retrieve, alternatives, stop=lambda _query, found: found.status is not Status.NOT_FOUND)

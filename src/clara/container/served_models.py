@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from clara.adapters.models.guards import CallGuard, CallOutcome, Retries
-    from clara.retrieval.options.query_rewriting import QueryWriter
+    from clara.retrieval.options.corrective import QueryWriter
     from clara.retrieval.options.rerankers import Reranker
 
 log = structlog.get_logger()

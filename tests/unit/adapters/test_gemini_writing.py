@@ -13,7 +13,7 @@ from clara.adapters.models.gemini import GeminiTransport, GeminiUnavailableError
 from clara.adapters.models.gemini_generation import GeminiTextModel, GeminiTranslator
 from clara.adapters.models.guards import Breaker, CallOutcome
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
+from clara.retrieval.options.corrective import QueryWriterUnavailableError
 from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from clara.language.tokens import words
-from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
+from clara.retrieval.options.corrective import QueryWriterUnavailableError
 from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara.retrieval.ports import IndexUnavailableError
 from clara.retrieval.vocabulary import Vocabulary, read_vocabulary

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
-from clara.retrieval.options.adaptive import (
+from clara.retrieval.options.corrective import Enough, corrected, rewrites
+from clara.retrieval.options.policies import (
     CORRECTIVE,
     SELF_REFLECTIVE,
     Complexity,
@@ -18,8 +19,6 @@ from clara.retrieval.options.adaptive import (
     complexity,
     recommendation,
 )
-from clara.retrieval.options.corrective import Enough, corrected
-from clara.retrieval.options.query_rewriting import rewrites
 from clara.retrieval.options.self_rag import self_reflective
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import passage_of
 
-from clara.retrieval.options.boosts import Boosts, boosted
+from clara.retrieval.options.strategies import Boosts, boosted
 from clara.retrieval.passage import Hit
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

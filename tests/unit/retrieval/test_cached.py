@@ -10,8 +10,7 @@ import pytest
 from unit_builders import row_of
 
 from clara.adapters.memory_cache import MemoryCache
-from clara.retrieval.cache.keys import Keys, SealedCache
-from clara.retrieval.cache.ports import CacheUnavailableError, Event
+from clara.retrieval.cache.keys import CacheUnavailableError, Event, Keys, SealedCache
 from clara.retrieval.cache.results import ResultMemory, cached
 from clara.retrieval.cache.semantic import SemanticMemory
 from clara.retrieval.passage import Found, Hit, Query, Status

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.retrieval.options.phases import (
+from clara.retrieval.options.composition import (
     CLARA,
     DEVMATRIX,
     Collection,

@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import TermOverlap, Writer, asking, found_of, hit, ids, vocabulary_of
 
-from clara.retrieval.options.corrective import ALL, HALF, QUARTER, Enough, corrected
-from clara.retrieval.options.fusion import reciprocal_ranks, weighted_scores
-from clara.retrieval.options.query_rewriting import Rewrite, by_writer, rewrites
+from clara.retrieval.options.corrective import (
+    ALL,
+    HALF,
+    QUARTER,
+    Enough,
+    Rewrite,
+    by_writer,
+    corrected,
+    reciprocal_ranks,
+    rewrites,
+    weighted_scores,
+)
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from term_overlap import TermOverlap, asking, ids, vocabulary_of
 
 from clara.retrieval.options.policies import BOUNDS, by_policy
-from clara.retrieval.options.relevance import STRICT
-from clara.retrieval.options.self_rag import RetrievalDecision, self_reflective, should_retrieve
+from clara.retrieval.options.self_rag import STRICT, RetrievalDecision, self_reflective, should_retrieve
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.retrieval.options.deduplication import deduplicated, once_each
+from clara.retrieval.options.composition import deduplicated, once_each
 from clara.retrieval.passage import Hit, Query
 
 TWIN = (1.0, 0.0)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of
 
-from clara.retrieval.options.mmr import Diversity, diversified, diversity
+from clara.retrieval.options.strategies import Diversity, diversified, diversity
 
 
 def seen(number, vector, cosine=0.5):

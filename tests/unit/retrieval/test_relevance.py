@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from term_overlap import asking, code_passage, vocabulary_of
 
-from clara.retrieval.options.relevance import DEFAULT, E5, LENIENT, STRICT, Relevance, RelevanceBounds, grade
+from clara.retrieval.options.self_rag import DEFAULT, E5, LENIENT, STRICT, Relevance, RelevanceBounds, grade
 from clara.retrieval.passage import Hit
 
 CODE = vocabulary_of("code")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from term_overlap import TermOverlap, Writer, asking, code_passage, found_of, hit, vocabulary_of
 
-from clara.retrieval.options.query_rewriting import (
+from clara.retrieval.options.corrective import (
     Rewrite,
     by_feedback,
     by_keywords,

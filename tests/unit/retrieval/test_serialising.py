@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.retrieval.cache.codec import UnreadableResultError, decode, encode
+from clara.retrieval.cache.results import UnreadableResultError, decode, encode
 from clara.retrieval.passage import Found, Hit, Passage, Status
 
 TEXT = st.text(max_size=12)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import hit_of, passage_of
 
-from clara.retrieval.options.boosts import Boosts
 from clara.retrieval.options.strategies import (
     STRATEGIES,
+    Boosts,
     UnknownStrategyError,
     choosing,
     hybrid,

@@ -14,7 +14,7 @@ from clara.adapters.models.registry import ModelParts
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.language.fold import caseless
 from clara.language.identity_data import masked
-from clara.retrieval.options.query_rewriting import QueryWriterUnavailableError
+from clara.retrieval.options.corrective import QueryWriterUnavailableError
 from clara.retrieval.options.rerankers import RerankerUnavailableError, in_order
 from clara.retrieval.quotation import one_line, visible
 

@@ -1,11 +1,45 @@
-"""Names of remembered values, keyed digests; and a cache that believes only what it wrote itself."""
+"""What the cache needs from outside, names of remembered values, and a cache that believes only what it wrote itself."""
 
 import hashlib
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
 
-from clara.retrieval.cache.ports import Cache
+from clara.errors import Unavailable
+
+
+class Event(StrEnum):
+    """What happened to one question, or on its way."""
+
+    EXACT = "exact"
+    SEMANTIC = "semantic"
+    MISS = "miss"
+    BYPASSED = "bypassed"
+    STORED = "stored"
+    UNAVAILABLE = "unavailable"
+    DAMAGED = "damaged"
+
+
+class CacheUnavailableError(Unavailable):
+    """The cache could not be asked. Whoever asked it computes the value instead: no answer is lost."""
+
+
+class Cache(Protocol):
+    """Holds bytes under a key for a while. It may forget any of them at any moment."""
+
+    def get(self, key: str) -> bytes | None:
+        """Give the value, None when there is none or its time is over. Raises CacheUnavailableError."""
+        ...
+
+    def put(self, key: str, value: bytes, seconds: float) -> None:
+        """Hold the value for at most so many seconds, in place of an older one; for 0 or less, hold none.
+
+        Raises CacheUnavailableError.
+        """
+        ...
+
 
 # RFC 2104, section 3: a key shorter than the digest's 32 bytes weakens it.
 MINIMUM_SECRET_BYTES = 32

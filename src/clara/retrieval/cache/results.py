@@ -2,20 +2,128 @@
 
 import json
 from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from threading import Lock, get_ident
 from time import perf_counter
+from typing import Any, Final, Generic, TypeVar
 
+from clara.errors import Invalid
 from clara.language.fold import caseless
 from clara.language.identity_data import may_identify
-from clara.retrieval.cache.codec import UnreadableResultError, decode, encode
-from clara.retrieval.cache.keys import Fingerprint, Keys
-from clara.retrieval.cache.ports import Cache, CacheUnavailableError, Event
+from clara.retrieval.cache.keys import Cache, CacheUnavailableError, Event, Fingerprint, Keys
 from clara.retrieval.cache.semantic import SemanticMemory, signature_of
-from clara.retrieval.cache.single_flight import SingleFlight
 from clara.retrieval.embedders import vector_of
-from clara.retrieval.passage import Found, Query, Retrieve, Status
+from clara.retrieval.passage import COLUMNS, Found, Hit, Query, Retrieve, Status, stored_passage
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
+
+# The fields of a hit beside its passage.
+SCORES: Final = tuple(field.name for field in fields(Hit))[1:]
+
+
+class UnreadableResultError(Invalid):
+    """The bytes hold no result of this version of the program. Retrieve again instead."""
+
+
+def encode(found: Found) -> bytes:
+    """Give a result as UTF-8 JSON; a lone surrogate in a text, which has no such form, becomes a question mark.
+
+    TypeError or ValueError when metadata or trace are not JSON.
+    """
+    written = {
+        "status": found.status.value,
+        "tier": found.tier,
+        "hits": [_written(hit) for hit in found.hits],
+        "outages": found.outages,
+        "timings_ms": dict(found.timings_ms),
+        "confidence": found.confidence,
+        "failures": found.failures,
+        "relaxed": dict(found.relaxed),
+        "trace": dict(found.trace),
+        "ended": [_written(hit) for hit in found.ended],
+    }
+    return json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def decode(stored: bytes) -> Found:
+    """Give back the result that was encoded. Raises UnreadableResultError."""
+    try:
+        read = json.loads(stored.decode())
+        return Found(
+            status=Status(read["status"]),
+            tier=read["tier"],
+            hits=tuple(_read(hit) for hit in read["hits"]),
+            outages=tuple(read["outages"]),
+            timings_ms=read["timings_ms"],
+            confidence=read["confidence"],
+            failures=tuple(read["failures"]),
+            relaxed=read["relaxed"],
+            trace=read["trace"],
+            ended=tuple(_read(hit) for hit in read["ended"]),
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        msg = f"a remembered result could not be read ({type(error).__name__}); it is retrieved again"
+        raise UnreadableResultError(msg) from error
+
+
+def _written(hit: Hit) -> list[Any]:
+    told = [getattr(hit.passage, name) for name in COLUMNS]
+    return [*told, hit.passage.stored_metadata, [getattr(hit, name) for name in SCORES]]
+
+
+def _read(written: list[Any]) -> Hit:
+    *told, scores = written
+    *numbers, vector = scores
+    passage = stored_passage(dict(zip((*COLUMNS, "metadata"), told, strict=True)))
+    return Hit(passage, **dict(zip(SCORES[:-1], numbers, strict=True)), vector=None if vector is None else tuple(vector))
+
+
+T = TypeVar("T")
+
+# As long as the database allows one statement (statement_timeout=10s); whoever waited so long computes for itself.
+PATIENCE_SECONDS = 10.0
+
+
+class SingleFlight(Generic[T]):
+    """Runs one computation for each key at a time and gives its result to everybody who asked meanwhile.
+
+    An error reaches all of them and is not remembered. When the computing thread is ended, or takes longer than `patience`
+    seconds, those who wait compute for themselves; so does a computation that asks for its own key.
+    """
+
+    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+        self._patience = patience
+        self._lock = Lock()
+        self._flights: dict[str, tuple[Future[T], int]] = {}
+
+    def run(self, key: str, compute: Callable[[], T]) -> T:
+        """Give the result of `compute`, or of the computation with the same key that is under way."""
+        mine: Future[T] = Future()
+        with self._lock:
+            flight, owner = self._flights.setdefault(key, (mine, get_ident()))
+        if flight is mine:
+            return self._lead(key, mine, compute)
+        if owner == get_ident():
+            return compute()
+        try:
+            flight.exception(self._patience)
+        except (TimeoutError, CancelledError):
+            return compute()
+        return flight.result()
+
+    def _lead(self, key: str, flight: Future[T], compute: Callable[[], T]) -> T:
+        try:
+            flight.set_result(compute())
+            return flight.result()
+        except Exception as error:
+            flight.set_exception(error)
+            raise
+        finally:
+            flight.cancel()  # where neither was set, because the thread is being ended
+            with self._lock:
+                del self._flights[key]
+
 
 # The hour of the design this comes from ("Response Cache", D4). A changed corpus has another version and needs no time limit.
 FOUND_SECONDS = 3_600.0

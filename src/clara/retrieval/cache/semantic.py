@@ -4,16 +4,17 @@ import hashlib
 import re
 import unicodedata
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from threading import Lock
 
 import numpy as np
 
+from clara.data_files import package_folder, read_data
 from clara.language.fold import accented, compatible
 from clara.language.tokens import WORD
 from clara.retrieval.cache.keys import Keys
-from clara.retrieval.cache.neutral_words import NO_WORDS, WORDS, Words
 
 # A written number is one token, so that 1-5 and 1.5 differ. Signs that tell amounts apart are tokens, stops are not.
 _TOKEN = re.compile(rf"\d+(?:[.,:/–-]\d+)+|{WORD}|[^\w\s]")
@@ -27,6 +28,30 @@ _ANY_ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+")
 # A shorter word may be an acronym, and with fewer words in common two sentences are hardly the same one.
 _ORDINARY_LETTERS = 5
 _COMMON_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NeutralWords:
+    """What of a language does not tell questions apart: data/schema/neutral_words.schema.json explains each."""
+
+    courtesy: re.Pattern[str] = re.compile(r"(?!)")
+    articles: frozenset[str] = frozenset()
+    asking: frozenset[str] = frozenset()
+    negations: frozenset[str] = frozenset()
+    joints: frozenset[str] = frozenset()
+
+
+@cache
+def neutral_words() -> Mapping[str, NeutralWords]:
+    """Read the words by language, once. Raises DataError."""
+    document = read_data(package_folder() / "data", "neutral_words.json", "neutral_words")
+    return {
+        language: NeutralWords(
+            re.compile(known["courtesy"], re.IGNORECASE),
+            *(frozenset(known[name]) for name in ("articles", "asking", "negations", "joints")),
+        )
+        for language, known in document["languages"].items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +84,7 @@ class Signature:
 
 def signature_of(text: str, language: str | None, keys: Keys) -> Signature:
     """Give the signature of a text. In a language that is unknown or None every word counts."""
-    known = WORDS.get(language or "", NO_WORDS)
+    known = neutral_words().get(language or "", NeutralWords())
     text = known.courtesy.sub(" ", compatible(text))
     words = [
         _word(match.group(), bool(_STOP_AND_MORE.match(text, match.end())), known, keys)
@@ -82,7 +107,7 @@ def _counts(token: str) -> bool:
     return token[0].isalnum() or token in _SIGNS or unicodedata.category(token) in {"Sc", "Sm", "So"}
 
 
-def _word(written: str, stopped: bool, known: Words, keys: Keys) -> Word:
+def _word(written: str, stopped: bool, known: NeutralWords, keys: Keys) -> Word:
     small = accented(written)
     decomposed = unicodedata.normalize("NFD", small)
     plain = _ANY_ACCENT.sub("", decomposed)

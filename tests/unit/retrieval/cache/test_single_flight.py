@@ -4,7 +4,7 @@ from threading import Event, Thread
 
 import pytest
 
-from clara.retrieval.cache.single_flight import SingleFlight
+from clara.retrieval.cache.results import SingleFlight
 
 
 class Slow:
@@ -39,8 +39,8 @@ def waiting(flights, key, compute):
 
 def until_waiting(flights, how_many):
     """Return as soon as so many threads stand in the queue of the flight under way."""
-    (flight,) = flights._flights.values()
-    while len(flight.landed._cond._waiters) < how_many:
+    ((flight, _),) = flights._flights.values()
+    while len(flight._condition._waiters) < how_many:
         pass
 
 
