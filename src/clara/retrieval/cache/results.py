@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import date
 from threading import Lock, get_ident
 from time import perf_counter
+from types import TracebackType
 from typing import Any, Final, Generic, TypeVar
 
 from clara.errors import Invalid
@@ -85,6 +86,22 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 10.0
 
 
+class _Flight(Future[T]):
+    """One computation. As a context it tells an error without catching it, and always ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.owner = get_ident()
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None) -> None:
+        if isinstance(error, Exception):
+            self.set_exception(error)
+        self.cancel()  # where nothing was set, because the thread is being ended
+
+
 class SingleFlight(Generic[T]):
     """Runs one computation for each key at a time and gives its result to everybody who asked meanwhile.
 
@@ -95,16 +112,16 @@ class SingleFlight(Generic[T]):
     def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
         self._patience = patience
         self._lock = Lock()
-        self._flights: dict[str, tuple[Future[T], int]] = {}
+        self._flights: dict[str, _Flight[T]] = {}
 
     def run(self, key: str, compute: Callable[[], T]) -> T:
         """Give the result of `compute`, or of the computation with the same key that is under way."""
-        mine: Future[T] = Future()
+        mine: _Flight[T] = _Flight()
         with self._lock:
-            flight, owner = self._flights.setdefault(key, (mine, get_ident()))
+            flight = self._flights.setdefault(key, mine)
         if flight is mine:
             return self._lead(key, mine, compute)
-        if owner == get_ident():
+        if flight.owner == mine.owner:
             return compute()
         try:
             flight.exception(self._patience)
@@ -112,15 +129,12 @@ class SingleFlight(Generic[T]):
             return compute()
         return flight.result()
 
-    def _lead(self, key: str, flight: Future[T], compute: Callable[[], T]) -> T:
+    def _lead(self, key: str, flight: _Flight[T], compute: Callable[[], T]) -> T:
         try:
-            flight.set_result(compute())
-            return flight.result()
-        except Exception as error:
-            flight.set_exception(error)
-            raise
+            with flight:
+                flight.set_result(compute())
+                return flight.result()
         finally:
-            flight.cancel()  # where neither was set, because the thread is being ended
             with self._lock:
                 del self._flights[key]
 

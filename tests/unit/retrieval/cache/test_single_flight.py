@@ -39,7 +39,7 @@ def waiting(flights, key, compute):
 
 def until_waiting(flights, how_many):
     """Return as soon as so many threads stand in the queue of the flight under way."""
-    ((flight, _),) = flights._flights.values()
+    (flight,) = flights._flights.values()
     while len(flight._condition._waiters) < how_many:
         pass
 
