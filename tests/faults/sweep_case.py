@@ -16,10 +16,9 @@ from tests.faults.sweep_effects import Effects, Named, Watch
 
 from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
 from clara.answering.message import Act, Reply, ReplyStatus

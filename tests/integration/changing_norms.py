@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlalchemy import text
 from tests.integration.editing import look_at
 
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.findings import PostgresSnapshots
 from clara.container import Container
 from clara.editorial.intake import SourceChoice
 from clara.editorial.ports import JobOutcome

@@ -11,9 +11,8 @@ from sqlalchemy import Engine, text
 
 from clara.adapters.aes_gcm import AesGcmSealer
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.delivery.inbox import PostgresInbox, pseudonym
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask, pseudonym
 from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.answering.message import Reply, ReplyStatus
 from clara.delivery.limits import Limits

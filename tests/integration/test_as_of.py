@@ -23,8 +23,7 @@ from tests.integration.correcting import (
 from tests.integration.editing import replay, undo
 from tests.integration.wired import CommandLine, wired
 
-from clara.adapters.postgres.delivery.inbox import PostgresInbox
-from clara.adapters.postgres.delivery.usage import TurnTask
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.answering.questions import ask
 from clara.container import Container

@@ -26,8 +26,7 @@ from tests.integration.delivering import (
 from tests.journeys.talking import until
 
 from clara.adapters.aes_gcm import AesGcmSealer
-from clara.adapters.postgres.delivery.inbox import pseudonym
-from clara.adapters.postgres.delivery.usage import TurnTask
+from clara.adapters.postgres.delivery.inbox import TurnTask, pseudonym
 from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TASK, TurnScheduler
 from clara.answering.message import Citation, Reply, ReplyStatus

@@ -12,8 +12,7 @@ from sqlalchemy import text
 from tests.integration.editing import explain, replay
 from tests.integration.wired import CommandLine, database, wired
 
-from clara.adapters.postgres.delivery.inbox import PostgresInbox
-from clara.adapters.postgres.delivery.usage import TurnTask
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.container import Container

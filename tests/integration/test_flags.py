@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from psycopg import sql
-from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, raised, rows, run_publish, run_sql
+from tests.integration.correcting import FEE, NEW, OLD, QUESTION, answered, keep_draft, raised, rows, run_publish, run_sql
 from tests.integration.wired import forget, wired
 
 from clara.adapters.postgres.editorial.facts import LOOK_SECONDS, PostgresFlags
@@ -71,7 +71,7 @@ def test_an_accepted_change_warns_until_somebody_decides(services: Container) ->
 
 def test_an_accepted_change_warns_until_it_is_served(services: Container) -> None:
     """The served fact is known to be wrong until the corrected one is published."""
-    services.revisions().draft(raised(services), finding=found(services, "accepted"))
+    keep_draft(services, raised(services), finding=found(services, "accepted"))
     with wired(services.database_url) as other:
         assert WARNING in answered(other).text
         run_publish(other)

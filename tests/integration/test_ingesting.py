@@ -16,8 +16,7 @@ from tests.scripted_web import ScriptedWeb, WebPage
 from clara.adapters.boe.client import BoeClient, GazettePace
 from clara.adapters.http.fetcher import FetchBounds, PoliteFetcher
 from clara.adapters.postgres.corpus.passages import alone_with
-from clara.adapters.postgres.editorial.findings import PostgresFindings
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.findings import PostgresFindings, PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.container import Container
 from clara.editorial.intake import Intake, SourceComparison

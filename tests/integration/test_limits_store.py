@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.delivery.usage import KEPT_DAYS, PostgresBudget, TurnTask, take_in
+from clara.adapters.postgres.delivery.inbox import KEPT_DAYS, PostgresBudget, TurnTask, take_in
 from clara.adapters.postgres.statements import AtOnce
 from clara.adapters.procrastinate.engine import QUEUE, TASK
 from clara.delivery.limits import Admission, Limits

@@ -10,7 +10,7 @@ from tests.integration.delivering import INCOMING, OURS, PERSON, PSEUDONYM_KEY, 
 from tests.journeys.talking import until
 
 from clara.adapters.postgres.delivery.inbox import pseudonym
-from clara.adapters.postgres.delivery.people import PostgresPeople, PostgresSatisfaction
+from clara.adapters.postgres.delivery.overview import PostgresOverview
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
 from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
 from clara.adapters.procrastinate.engine import TurnScheduler, Worker
@@ -108,7 +108,7 @@ def test_who_does_not_want_it_is_not_remembered(store: Store) -> None:
     told(store, "SM2", Reply("vale", ReplyStatus.RIGHTS, "es", act=Act.DO_NOT_REMEMBER))
     case = store.begin(store.accept("SM3"))
     assert (case.past, case.first_contact, case.previous_language) == ((), False, "es")
-    known = PostgresPeople(store.engine).known(NAME)
+    known = PostgresOverview(store.engine).known(NAME)
     assert (known.memory, known.chosen) == (False, True)
     told(store, "SM4", Reply("vale", ReplyStatus.RIGHTS, "es", act=Act.REMEMBER))
     assert len(store.begin(store.accept("SM5")).past) == 3
@@ -116,7 +116,7 @@ def test_who_does_not_want_it_is_not_remembered(store: Store) -> None:
 
 def test_a_person_may_know_what_is_kept(store: Store) -> None:
     """Counts, days, languages, ratings and the choice; nothing of anybody else."""
-    people = PostgresPeople(store.engine)
+    people = PostgresOverview(store.engine)
     assert people.known(NAME).messages == 0
     told(store, "SM1", CITED)
     told(store, "SM2", Reply("voilà", ReplyStatus.ANSWERED, "fr"))
@@ -152,15 +152,15 @@ def test_ratings_are_counted_by_what_was_answered(store: Store) -> None:
     told(store, "SM8", Reply("no sé", ReplyStatus.NOT_FOUND, "fr"))
     told(store, "SM9", Reply("x", ReplyStatus.FEEDBACK, "fr", act=Act.UNHELPFUL))
     store.change("update turns set created_at = now() - interval '8 days' where inbox_id = 1")
-    satisfaction = PostgresSatisfaction(store.engine)
-    week, month = satisfaction.of_last(7), satisfaction.of_last(30)
+    satisfaction = PostgresOverview(store.engine)
+    week, month = satisfaction.satisfaction(7), satisfaction.satisfaction(30)
     assert (week.total.answers, week.total.helpful, week.total.unhelpful) == (4, 3, 1)
     assert (month.total.answers, month.total.helpful) == (5, 4)
     assert {kind: {name: rated.answers for name, rated in named.items()} for kind, named in week.by.items()} == {
         "procedure": {"nie": 3, "none": 1}, "language": {"es": 3, "fr": 1}, "tier": {"pgvector": 3, "none": 1},
     }  # fmt: skip
     assert week.as_json()["total"]["helpful_share"] == 0.75
-    assert PostgresSatisfaction(store.engine).of_last(7).by["language"]["fr"].unhelpful == 1
+    assert PostgresOverview(store.engine).satisfaction(7).by["language"]["fr"].unhelpful == 1
 
 
 def test_who_is_forgotten_leaves_nothing_that_can_be_joined(store: Store, empty_url: str) -> None:
@@ -204,7 +204,7 @@ def test_who_writes_again_is_somebody_new(store: Store) -> None:
     store.desk.reply(store.begin(wish), RECEIPT, ("borrado",))
     case = store.begin(later)
     assert (case.first_contact, case.previous_language, case.past, case.incoming.text) == (True, None, (), "¿y el TIE?")
-    assert PostgresPeople(store.engine).known(NAME).messages == 0
+    assert PostgresOverview(store.engine).known(NAME).messages == 0
 
 
 def test_an_erasure_happens_once_with_the_recorded_reply(store: Store) -> None:

@@ -24,6 +24,7 @@ from tests.integration.correcting import (
     corpora_of,
     draft,
     judged_well,
+    keep_draft,
     raised,
     rows,
     run_publish,
@@ -208,7 +209,7 @@ def test_only_what_changed_is_embedded(services: Container) -> None:
 
 def test_a_correction_that_breaks_the_rules_is_not_staged(services: Container) -> None:
     """The fault names the fact and what to do; nothing is left."""
-    services.revisions().draft(replace(raised(services), fields={"text": raised(services).fields["text"]}))
+    keep_draft(services, replace(raised(services), fields={"text": raised(services).fields["text"]}))
     with pytest.raises(DataError, match=rf"nie: revision of {FEE}\.values: the text says 'amount 10.84 EUR'"):
         run_publish(services)
     assert (corpora_of(services), states(services)) == (["clara"], [])
@@ -216,7 +217,7 @@ def test_a_correction_that_breaks_the_rules_is_not_staged(services: Container) -
 
 def test_a_correction_of_other_words_is_named(services: Container) -> None:
     """data/ has changed since it was made: it is said, and not served."""
-    services.revisions().draft(replace(raised(services), base_digest="0" * 64))
+    keep_draft(services, replace(raised(services), base_digest="0" * 64))
     said: list[str] = []
     done = run_publish(services, said=said)
     assert done.report["state"] == "nothing to publish"

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.connections import open_engine
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
-from clara.editorial.sources import Snapshot, UnknownSnapshotError, digest_of_content
+from clara.adapters.postgres.editorial.findings import PostgresSnapshots
+from clara.editorial.sources import Snapshot, digest_of_content
 from clara.ingestion.ports import CorpusUnavailableError
 
 
@@ -37,6 +37,11 @@ def states(engine: Engine, source: str = "a") -> dict[str, str]:
         return {row.content: row.state for row in rows}
 
 
+def settle(engine: Engine, kept: Snapshot, state: str) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("update snapshots set state = :state where id = :id"), {"state": state, "id": kept.id})
+
+
 def test_what_is_kept_comes_back(store: PostgresSnapshots) -> None:
     """Every field is as it was given; the number and the time are the store's."""
     given = snapshot("año\n€", version_date=date(2026, 3, 4), etag='"1"', last_modified="Mon, 09 Nov 2026 10:00:00 GMT")
@@ -45,9 +50,7 @@ def test_what_is_kept_comes_back(store: PostgresSnapshots) -> None:
     assert kept.fetched_at is not None
     assert replace(kept, id=0, fetched_at=None) == replace(given, state="served")
     assert store.served("a") == kept
-    assert store.find(kept.id) == kept
     assert store.served("b") is None
-    assert store.find(0) is None
 
 
 def test_the_same_words_are_one_snapshot(store: PostgresSnapshots, engine: Engine) -> None:
@@ -63,19 +66,17 @@ def test_one_is_served_and_one_waits(store: PostgresSnapshots, engine: Engine) -
     store.keep(snapshot("uno"), "served")
     store.keep(snapshot("dos"), "waiting")
     assert states(engine) == {"uno": "served", "dos": "waiting"}
-    third = store.keep(snapshot("tres"), "waiting")
+    store.keep(snapshot("tres"), "waiting")
     assert states(engine) == {"uno": "served", "dos": "past", "tres": "waiting"}
     store.keep(snapshot("uno", "b"), "waiting")
-    assert [(one.source_id, one.content) for one in store.waiting()] == [("a", "tres"), ("b", "uno")]
-    store.serve(third.id)
+    store.keep(snapshot("tres"), "served")
     assert states(engine) == {"uno": "past", "dos": "past", "tres": "served"}
     assert states(engine, "b") == {"uno": "waiting"}
 
 
 def test_serving_again_changes_nothing(store: PostgresSnapshots, engine: Engine) -> None:
     """The same decision twice is one."""
-    kept = store.keep(snapshot(), "served")
-    store.serve(kept.id)
+    store.keep(snapshot(), "served")
     store.keep(snapshot(), "served")
     assert states(engine) == {"uno": "served"}
 
@@ -89,21 +90,12 @@ def test_earlier_words_may_come_back(store: PostgresSnapshots, engine: Engine) -
 
 
 def test_what_was_rejected_stays_so(store: PostgresSnapshots, engine: Engine) -> None:
-    """However often a source says it, a rejected state does not wait again; only a decision serves it."""
+    """However often a source says it, a rejected state does not wait again; only who keeps it as served serves it."""
     store.keep(snapshot("uno"), "served")
-    bad = store.keep(snapshot("dos"), "waiting")
-    store.reject(bad.id)
+    settle(engine, store.keep(snapshot("dos"), "waiting"), "rejected")
     assert store.keep(snapshot("dos"), "waiting").state == "rejected"
-    store.serve(bad.id)
+    store.keep(snapshot("dos"), "served")
     assert states(engine) == {"uno": "past", "dos": "served"}
-    with pytest.raises(UnknownSnapshotError):
-        store.reject(bad.id)
-
-
-def test_an_unknown_snapshot(store: PostgresSnapshots) -> None:
-    """Nobody serves what is not there."""
-    with pytest.raises(UnknownSnapshotError, match="no snapshot 7"):
-        store.serve(7)
 
 
 def test_at_the_same_time(store: PostgresSnapshots, engine: Engine) -> None:

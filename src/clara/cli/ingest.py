@@ -61,7 +61,7 @@ def ingest(
 @click.option("--attached", is_flag=True, hidden=True)
 def ingest_worker(*, attached: bool) -> None:
     """Take documents from the queue of `clara ingest --workers`, until told to stop. More machines may do so."""
-    from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+    from clara.adapters.postgres.editorial.findings import PostgresSnapshots
     from clara.processes.children import end_with_parent
     from clara.processes.editorial import build_norms
     from clara.processes.ingestion_workers import build_ingestion_worker

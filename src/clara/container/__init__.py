@@ -37,8 +37,8 @@ from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
     from clara.adapters.aes_gcm import AesGcmSealer
+    from clara.adapters.postgres.delivery.inbox import PostgresBudget
     from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-    from clara.adapters.postgres.delivery.usage import PostgresBudget
     from clara.adapters.postgres.editorial.facts import PostgresFlags
     from clara.adapters.postgres.embedded import EmbeddedServer
 
@@ -284,7 +284,7 @@ class Container(Corpora):
 
     def budget(self) -> "PostgresBudget":
         """Build what counts the answers that use a paid model."""
-        from clara.adapters.postgres.delivery.usage import PostgresBudget
+        from clara.adapters.postgres.delivery.inbox import PostgresBudget
 
         settings = self.settings
         return PostgresBudget(self.engine, settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day)

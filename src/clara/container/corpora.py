@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from clara.adapters.models.local import LocalEmbedder, LocalTokenCounter
     from clara.adapters.postgres.corpus.index import PostgresIndex
     from clara.adapters.postgres.corpus.passages import PostgresPassages
-    from clara.adapters.postgres.corpus.spaces import PostgresSpaces
-    from clara.adapters.postgres.corpus.versions import CorpusVersions
-    from clara.adapters.postgres.editorial.evidence import PostgresEvidence
+    from clara.adapters.postgres.corpus.spaces import CorpusVersions, PostgresSpaces
     from clara.adapters.postgres.editorial.facts import PostgresRevisions
-    from clara.adapters.postgres.editorial.publications import PostgresPublications
+    from clara.adapters.postgres.editorial.publications import PostgresEvidence, PostgresPublications
     from clara.retrieval.options.policies import Policy
 
 log = structlog.get_logger()
@@ -90,7 +88,7 @@ class Corpora:
     @Once
     def versions(self) -> "CorpusVersions":
         """What tells which corpus stands behind a name, and its version."""
-        from clara.adapters.postgres.corpus.versions import CorpusVersions
+        from clara.adapters.postgres.corpus.spaces import CorpusVersions
 
         versions = CorpusVersions(str(self.database_url))
         self.closing.callback(versions.close)
@@ -137,7 +135,7 @@ class Corpora:
 
     def evidence(self) -> "PostgresEvidence":
         """Build what knows everything that was ever served."""
-        from clara.adapters.postgres.editorial.evidence import PostgresEvidence
+        from clara.adapters.postgres.editorial.publications import PostgresEvidence
 
         return PostgresEvidence(self.engine)
 

@@ -102,7 +102,7 @@ class ServedModels:
         `seconds` are what a call has at most: a failure in half of them says something about Gemini.
         """
         from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, CallOutcome, Counting, Retrying, guarded
-        from clara.adapters.postgres.delivery.usage import PostgresAllowance
+        from clara.adapters.postgres.delivery.inbox import PostgresAllowance
 
         def tell(outcome: "CallOutcome", reason: str | None, milliseconds: float) -> None:
             self._metrics.record_call(part, outcome.value, milliseconds)

@@ -98,6 +98,11 @@ def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> DriftFin
     return DriftFinding(source_id, "page", weight, title, title, before, after, figures_gone, figures_new)
 
 
+def figures_as_json(figures: Iterable[Figure]) -> list[Any]:
+    """Give figures as they stand in data/, in one order."""
+    return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
+
+
 _PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")
 
 
@@ -111,7 +116,7 @@ def reworded(fact: Fact, changes: Sequence[tuple[Figure, Figure]]) -> dict[str, 
             return None
         text = found.pop()
         values = (values - {old}) | {new}
-    return {"text": text, "values": [json.loads(as_json(figure)) for figure in sorted(values, key=str)]}
+    return {"text": text, "values": figures_as_json(values)}
 
 
 def _rewritten(text: str, old: Figure, new: Figure) -> Iterator[str]:

@@ -20,12 +20,12 @@ from clara.editorial.sources import (
     OlderWordingError,
     Read,
     Snapshot,
-    SourceCheck,
     SourceUnreachableError,
     Unchanged,
 )
 from clara.errors import NotFound
 from clara.knowledge.derivations import Derivations
+from clara.knowledge.freshness import Check
 from clara.knowledge.law.norm import Norm, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.procedure import Procedure
@@ -260,9 +260,7 @@ class DriftCheck:
         return stale_sources(list(self._registry.values()), checks, datetime.now(UTC))
 
 
-def stale_sources(
-    sources: Sequence[RegisteredSource], checks: Mapping[str, SourceCheck], now: datetime
-) -> list[RegisteredSource]:
+def stale_sources(sources: Sequence[RegisteredSource], checks: Mapping[str, Check], now: datetime) -> list[RegisteredSource]:
     """Give the sources that have not answered for longer than the registry allows, or never."""
     return [
         source

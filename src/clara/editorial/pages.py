@@ -1,15 +1,13 @@
 """What the editorial journey tells: looks, findings and alerts of the gazette, as JSON and as pages for a terminal."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from clara.editorial.drift import DriftFinding, Touched
+from clara.editorial.drift import DriftFinding, Touched, figures_as_json
 from clara.editorial.gazette.issues import GazetteAlert
 from clara.editorial.records import Looked
-from clara.language.figures.figure import Figure, as_json
 from clara.plain_text import COLUMN, columns, counted, wrapped
 
 # Lines of a terminal. Of a longer difference the beginning is shown; `clara review show` and --json have all of it.
@@ -79,11 +77,6 @@ def brief(report: Mapping[str, Any]) -> dict[str, Any]:
         if entry["outcome"] != "unchanged" or entry["absent"]
     ]
     return {**report, "sources": sources}
-
-
-def figures_as_json(figures: Iterable[Figure]) -> list[Any]:
-    """Give figures as they stand in data/, in one order."""
-    return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
 
 
 def drift_lines(report: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from clara.editorial.gazette.concerns import Concern
-from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, KnownDay
+from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, GazetteDay
 from clara.editorial.records import (
     Decided,
     Differences,
@@ -19,10 +19,11 @@ from clara.editorial.records import (
     Settled,
     ShownPassage,
 )
-from clara.editorial.sources import CheckOutcome, Fetched, PageRequest, Snapshot, SnapshotState, SourceCheck, Unchanged
+from clara.editorial.sources import CheckOutcome, Fetched, PageRequest, Snapshot, SnapshotState, Unchanged
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
 from clara.ingestion.ports import FillableCorpora
+from clara.knowledge.freshness import Check
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.revisions import Revision
 from clara.retrieval.ports import Embedder
@@ -65,7 +66,7 @@ class Snapshots(Protocol):
     def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
         """Remember the look at a source."""
 
-    def checks(self) -> Sequence[SourceCheck]:
+    def checks(self) -> Sequence[Check]:
         """Give the last look at each source."""
 
 
@@ -166,7 +167,7 @@ class EvidenceRecord(Protocol):
 class GazetteRecord(Protocol):
     """Keeps the days of the gazette that were read, and the alerts."""
 
-    def known(self) -> Mapping[date, KnownDay]:
+    def known(self) -> Mapping[date, GazetteDay]:
         """Give every day that was ever asked for."""
 
     def missing(self, today: date, days: int | None = None) -> CatchUp:

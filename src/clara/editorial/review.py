@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from clara.data_files import DataError, Fault, read_schema
 from clara.editorial.decisions import Corrected, Decision, Holds, untouched
-from clara.editorial.drift import DriftFinding, Moved, moved_bases, proposes, proposing
-from clara.editorial.pages import figures_as_json
+from clara.editorial.drift import DriftFinding, Moved, figures_as_json, moved_bases, proposes, proposing
 from clara.editorial.ports import EditorialDesk, Say
 from clara.editorial.records import Draft, KeptFinding, KeptTouch, Settled
 from clara.errors import Invalid

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara.errors import Invalid, NotFound, Refused, Unavailable
+from clara.errors import Invalid, Refused, Unavailable
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_as_json
 from clara.knowledge.sources import RegisteredSource, SourceKind
@@ -93,21 +93,6 @@ class Snapshot:
     fetched_at: datetime | None = None
     state: SnapshotState = "waiting"
     id: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCheck:
-    """The last look at a source: when, when it last answered (None: never), and how it went."""
-
-    source_id: str
-    checked_at: datetime
-    reached_at: datetime | None
-    outcome: CheckOutcome
-    detail: str = ""
-
-
-class UnknownSnapshotError(NotFound):
-    """There is no snapshot of that number."""
 
 
 def digest_of_content(content: str) -> str:

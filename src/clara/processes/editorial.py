@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from clara.adapters.postgres.corpus.passages import alone_with
-from clara.adapters.postgres.editorial.findings import PostgresFindings
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.findings import PostgresFindings, PostgresSnapshots
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
 from clara.editorial.as_of import PastMoment, copied, known_then

@@ -7,7 +7,7 @@ from time import sleep
 from typing import Any, Final
 
 from clara.adapters.http.alerts import post_alert
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.findings import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container

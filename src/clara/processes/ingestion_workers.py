@@ -7,7 +7,7 @@ from typing import Any, Final
 import structlog
 
 from clara.adapters.postgres.connections import plain_url
-from clara.adapters.postgres.editorial.snapshots import PostgresSnapshots
+from clara.adapters.postgres.editorial.findings import PostgresSnapshots
 from clara.adapters.procrastinate.ingestion_queue import IngestionQueue, IngestionWorker
 from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex
 from clara.processes.children import Child

@@ -16,11 +16,9 @@ from sqlalchemy import Engine, text
 
 from clara.adapters.postgres.connections import translated
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
-from clara.adapters.postgres.delivery.inbox import PostgresInbox
+from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask
 from clara.adapters.postgres.delivery.overview import PostgresOverview, ask
-from clara.adapters.postgres.delivery.people import PostgresSatisfaction
 from clara.adapters.postgres.delivery.status_reports import PostgresReports
-from clara.adapters.postgres.delivery.usage import TurnTask
 from clara.adapters.postgres.editorial.facts import PostgresStaleness
 from clara.adapters.postgres.editorial.findings import PostgresReview
 from clara.adapters.postgres.editorial.gazette import PostgresGazette
@@ -69,7 +67,7 @@ def build_admin(container: Container) -> AdminDesk:
     return AdminDesk(
         counters=PostgresMetrics(engine).read,
         memory=PostgresEmbeddingMemory(engine).statistics,
-        satisfaction=PostgresSatisfaction(engine).of_last,
+        satisfaction=PostgresOverview(engine).satisfaction,
         freshness=lambda: freshness(engine),
         findings=review.findings,
         finding=review.finding,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import structlog
 
 from clara.adapters.postgres.connections import plain_url
-from clara.adapters.postgres.delivery.people import PostgresPeople
+from clara.adapters.postgres.delivery.overview import PostgresOverview
 from clara.adapters.postgres.delivery.turn_store import SET_ASIDE_AFTER
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.upkeep import PostgresUpkeep
@@ -86,7 +86,7 @@ def answer(services: Container, case: Case) -> Reply:
     message = Message(case.incoming.text, case.incoming.media_types, recordings)
     tools = replace(
         _tools(services, case),
-        known=lambda: PostgresPeople(services.engine).known(case.pseudonym),
+        known=lambda: PostgresOverview(services.engine).known(case.pseudonym),
         vectors=services.turn_vectors,
     )
     reply = converse(message, tools, first_contact=case.first_contact, previous_language=case.previous_language, past=case.past)

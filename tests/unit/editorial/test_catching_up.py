@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.editorial.gazette.issues import MOST_DAYS, DayState, KnownDay, missing
+from clara.editorial.gazette.issues import MOST_DAYS, DayState, GazetteDay, missing
 
 TODAY = date(2026, 7, 10)
 
 
-def known(days_ago: int, state: DayState = DayState.READ, read_after_days: int = 1) -> KnownDay:
+def known(days_ago: int, state: DayState = DayState.READ, read_after_days: int = 1) -> GazetteDay:
     day = TODAY - timedelta(days=days_ago)
     moment = datetime(day.year, day.month, day.day, 10, tzinfo=UTC) + timedelta(days=read_after_days)
-    return KnownDay(day, state, 1, moment)
+    return GazetteDay(day, state, 1, moment)
 
 
-def by_day(*days: KnownDay) -> dict[date, KnownDay]:
+def by_day(*days: GazetteDay) -> dict[date, GazetteDay]:
     return {one.day: one for one in days}
 
 
@@ -45,7 +45,7 @@ def test_a_day_ends_in_madrid() -> None:
     """At 22:30 UTC in July it is the next day in Madrid; at 21:30 it is not."""
     day = date(2026, 7, 8)
     for hour, settled in ((21, False), (22, True)):
-        assert KnownDay(day, DayState.READ, 1, datetime(2026, 7, 8, hour, 30, tzinfo=UTC)).settled is settled
+        assert GazetteDay(day, DayState.READ, 1, datetime(2026, 7, 8, hour, 30, tzinfo=UTC)).settled is settled
 
 
 def test_without_any_reading_only_today_is_missing() -> None:

@@ -24,18 +24,21 @@ class DayState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDay:
-    """What is kept of a day that was asked for, and when that was."""
+class GazetteDay:
+    """What is kept of a day that was asked for: what came of it, how often it was tried, the last error, and when that was."""
 
     day: date
-    state: DayState
+    state: str
     items: int
     read_at: datetime
+    issues: int = 0
+    tries: int = 1
+    error: str | None = None
 
     @property
     def settled(self) -> bool:
         """Whether it need not be asked for again."""
-        return self.state is not DayState.FAILED and self.read_at.astimezone(MADRID).date() > self.day
+        return self.state != DayState.FAILED and self.read_at.astimezone(MADRID).date() > self.day
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class GazetteAlert:
     seen_at: datetime | None
 
 
-def missing(known: Mapping[date, KnownDay], today: date, days: int | None = None) -> CatchUp:
+def missing(known: Mapping[date, GazetteDay], today: date, days: int | None = None) -> CatchUp:
     """Give the days that are not settled: of the last so many, or since the first that was ever asked for.
 
     Without any that was asked for, only today: the past is nobody's expectation.

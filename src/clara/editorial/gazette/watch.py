@@ -14,11 +14,11 @@ from clara.editorial.gazette.issues import (
     DayState,
     Gazette,
     GazetteAlert,
+    GazetteDay,
     GazetteFormatError,
     GazetteUnavailableError,
     Item,
     ItemDocument,
-    KnownDay,
     NoIssueError,
 )
 from clara.editorial.pages import alert_as_json, alert_message, gazette_page
@@ -127,7 +127,7 @@ class GazetteWatch:
             raise WatchError(f"{chosen.day} has not come yet; in Madrid it is {today}")
         return CatchUp((chosen.day,))
 
-    def _take(self, run: _Progressed, day: date, watched: Watched, before: KnownDay | None) -> None:
+    def _take(self, run: _Progressed, day: date, watched: Watched, before: GazetteDay | None) -> None:
         """Read a day and keep it; once the gazette was out for several in a row, the others wait for the next run."""
         if len(run.days) >= STRIKES and all(past.out for past in run.days[-STRIKES:]):
             run.left.append(day)
@@ -167,7 +167,7 @@ def watched_by(catalogue: Catalogue, data: Path, say: Say) -> Watched:
     return Watched(read_rules(data, catalogue.procedures), cited, NormNames(norms), spanish_names(catalogue))
 
 
-def read_day(gazette: Gazette, day: date, watched: Watched, before: KnownDay | None) -> DayRead:
+def read_day(gazette: Gazette, day: date, watched: Watched, before: GazetteDay | None) -> DayRead:
     """Read a day's summary and the documents in it that are worth a request.
 
     Of a day that was read before and has got no more items, only the documents of the sections that are read again.
@@ -175,13 +175,13 @@ def read_day(gazette: Gazette, day: date, watched: Watched, before: KnownDay | N
     try:
         found = gazette.day(day)
     except NoIssueError:
-        if before and before.state is DayState.READ:
+        if before and before.state == DayState.READ:
             return DayRead(DayReading(day, DayState.FAILED, error="the gazette had this day and now says that it has not"))
         return DayRead(DayReading(day, DayState.NONE))
     except (GazetteUnavailableError, GazetteFormatError) as error:
         return DayRead(DayReading(day, DayState.FAILED, error=str(error)), out=isinstance(error, GazetteUnavailableError))
     items = list(found.items)
-    again = before is not None and before.state is DayState.READ and before.items == len(items)
+    again = before is not None and before.state == DayState.READ and before.items == len(items)
     sections = watched.rules.read_again_sections
     wanted = [item for item in items if worth_reading(item, watched) and not (again and item.section not in sections)]
     documents, faults, out = _documents(gazette, wanted)

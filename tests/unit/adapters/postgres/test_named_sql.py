@@ -24,6 +24,6 @@ def test_nothing_but_comments_and_blanks_is_left_out() -> None:
 
 def test_one_of_a_file_ends_where_the_next_begins() -> None:
     """A name after the point is that of a statement in the file; casts are no values."""
-    assert source("publication.version_of") == "select version from corpora where name = :physical"
-    assert _for_driver("publication.version_of") == b"select version from corpora where name = %(physical)s"
+    assert source("publication.revisions") == "select revisions from publications where id = :id"
+    assert _for_driver("publication.revisions") == b"select revisions from publications where id = %(id)s"
     assert b"null::bigint as passages" in _for_driver("publication.call")

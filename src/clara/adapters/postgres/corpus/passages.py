@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from clara.adapters.postgres.corpus.index import as_literal, space_id, storable
 from clara.adapters.postgres.corpus.spaces import ensure_space, index_space
-from clara.adapters.postgres.editorial.evidence import record_evidence
+from clara.adapters.postgres.editorial.publications import record_evidence
 from clara.adapters.postgres.statements import AtOnce, Row, Session, Transaction
 from clara.errors import NotFound
 from clara.ingestion.ports import (

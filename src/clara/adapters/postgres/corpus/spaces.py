@@ -1,15 +1,17 @@
-"""The vector spaces of corpora: what is embedded for which model, and by which of them a corpus is searched."""
+"""What corpora are searched by: their vector spaces, which of them serves, and which corpus stands behind a name."""
 
-from collections.abc import Collection, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Final
+from typing import Final, LiteralString
 
 from sqlalchemy import Engine
 
 from clara.adapters.postgres.corpus.index import as_literal, space_id
-from clara.adapters.postgres.statements import AtOnce, Session, Statements, Transaction
+from clara.adapters.postgres.statements import AtOnce, Exchanges, Session, Statements, Transaction
 from clara.errors import Refused
 from clara.ingestion.ports import LOOKED_AT, CorpusUnavailableError, Space, Unembedded
+from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.embedders import is_blank
 from clara.retrieval.ports import Vector
 
@@ -108,3 +110,53 @@ def _lacking(held: Statements, corpus: str, model: str, blank: Collection[int]) 
     asked = {"corpus": corpus, "space_id": space_id(corpus, model), "after": 0, "limit": LOOKED_AT + len(blank)}
     rows = held.rows("unembedded", **asked)
     return sum(row.key not in blank and not is_blank(row.text) for row in rows)
+
+
+STANDING: LiteralString = """
+select coalesce(s.physical, asked.name), c.version, c.model, s.publication_id
+  from (select %s::text as name) asked
+  left join served s on s.name = asked.name
+  left join corpora c on c.name = coalesce(s.physical, asked.name)"""
+
+ITSELF: LiteralString = "select c.name, c.version, c.model, null::bigint from corpora c where c.name = %s"
+
+
+class CorpusVersions:
+    """Reads what a name stands for, and its version, which grows with every change of passages or model, whoever makes it."""
+
+    def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._exchanges = Exchanges(url, clock)
+
+    def standing(self, name: str) -> Standing | None:
+        """Give what stands behind a name, all of it read in one exchange; None while the database is away."""
+        return self._read(STANDING, name)
+
+    def itself(self, corpus: str) -> Standing | None:
+        """Give the same of a corpus, whatever stands behind its name; None while the database is away."""
+        return self._read(ITSELF, corpus)
+
+    def version_of(self, corpus: str) -> str | None:
+        """Give the version of a corpus itself; None for an unknown one and while the database is away."""
+        standing = self.itself(corpus)
+        return None if standing is None else standing.version
+
+    def current(self, corpus: str) -> str | None:
+        """Give the version; None for an unknown corpus and while the database is away: then nothing may be called current."""
+        standing = self.standing(corpus)
+        return None if standing is None else standing.version
+
+    def model(self, corpus: str) -> str | None:
+        """Give the model that the corpus is searched by; None for a corpus without one and while the database is away."""
+        standing = self.standing(corpus)
+        return None if standing is None else standing.model
+
+    def _read(self, statement: LiteralString, name: str) -> Standing | None:
+        rows = self._exchanges.rows(statement, [name.replace("\x00", " ")])
+        if not rows:
+            return None if rows is None else Standing(name)
+        ((physical, version, model, publication),) = rows
+        return Standing(physical, None if version is None else str(version), model, publication)
+
+    def close(self) -> None:
+        """Give the connection back; the next question opens another."""
+        self._exchanges.close()

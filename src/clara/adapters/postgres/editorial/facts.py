@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from threading import Lock
 from typing import Final, LiteralString
@@ -79,12 +78,6 @@ class PostgresRevisions:
 
     def __init__(self, engine: Engine) -> None:
         self._at_once = AtOnce(engine, CorpusUnavailableError)
-
-    def draft(self, revision: Revision, finding: int | None = None) -> int:
-        """Keep a correction that is not served yet; give its number. The one that is handed in counts for nothing."""
-        kept = asdict(revision)
-        del kept["id"]
-        return int(self._at_once.value("fact.draft", finding_id=finding, **kept))
 
     def drafts(self) -> list[Revision]:
         """Give what waits to be published, oldest first."""

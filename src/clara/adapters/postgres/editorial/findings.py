@@ -1,6 +1,5 @@
-"""What was found to differ from what is served: kept once, decided by a person, with the facts that it touches."""
+"""What sources said, and what was found to differ from what is served: kept once, decided by a person, fact by fact."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -12,7 +11,7 @@ from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.statements import AtOnce, Row, Statements, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.decisions import Holds
-from clara.editorial.drift import DriftFinding, Touched
+from clara.editorial.drift import DriftFinding, Touched, figures_as_json
 from clara.editorial.records import (
     Decided,
     DecidedFindingError,
@@ -24,12 +23,14 @@ from clara.editorial.records import (
     UnknownFindingError,
     UntouchedFactError,
 )
+from clara.editorial.sources import CheckOutcome, Snapshot, SnapshotState
 from clara.ingestion.ports import CorpusUnavailableError
+from clara.knowledge.freshness import Check
 from clara.knowledge.passages import CORPUS
-from clara.language.figures.figure import as_json
 
 # Answers of these days may still be acted upon; whoever got an older one has asked again, or has done without.
 ANSWERS_DAYS: Final = 30
+BY_RULE: Final = "rule"
 # Turns that are named, the newest first, for `clara explain --turn`.
 NAMED_TURNS: Final = 10
 
@@ -70,15 +71,17 @@ class PostgresReview:
 
     def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[QueuedFinding]:
         """Give findings in a state, or in any, the newest first; those older than the one with this number."""
-        return self._read(limit=limit, before=before, state=state, number=None)
+        return self._read(limit=limit, before=before, state=state)
 
     def finding(self, number: int) -> QueuedFinding | None:
         """Give one finding."""
-        return next(iter(self._read(limit=1, before=None, state=None, number=number)), None)
+        return next(iter(self._read(number=number)), None)
 
-    def _read(self, **told: object) -> Sequence[QueuedFinding]:
-        constant = {"corpus": CORPUS, "days": ANSWERS_DAYS, "turns": NAMED_TURNS}
-        return self._at_once.read(QueuedFinding, "findings", **told, **constant)
+    def _read(
+        self, limit: int = 1, before: int | None = None, state: str | None = None, number: int | None = None
+    ) -> Sequence[QueuedFinding]:
+        asked = {"limit": limit, "before": before, "state": state, "number": number}
+        return self._at_once.read(QueuedFinding, "findings", **asked, corpus=CORPUS, days=ANSWERS_DAYS, turns=NAMED_TURNS)
 
 
 def _keep_decisions(together: Transaction, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:
@@ -97,10 +100,6 @@ def _keep_decisions(together: Transaction, number: int, decided: Decided, why: s
             made_for = {"reason": why, "made_by": actor, "finding_id": number}
             drafts.append(int(together.value("fact.draft", **asdict(one), **made_for)))
     return tuple(drafts)
-
-
-BY_RULE: Final = "rule"
-RECENT_DAYS: Final = 30
 
 
 class PostgresFindings:
@@ -139,7 +138,7 @@ class PostgresFindings:
 
     def cited(self, fact_ids: Sequence[str]) -> dict[str, int]:
         """Count the answers of the last 30 days that quote each fact; facts that none quotes are left out."""
-        rows = self._at_once.rows("cited_turns", facts=list(fact_ids), days=RECENT_DAYS)
+        rows = self._at_once.rows("cited_turns", facts=list(fact_ids), days=ANSWERS_DAYS)
         return {row.fact_id: row.turns for row in rows}
 
     def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
@@ -164,30 +163,24 @@ class PostgresFindings:
 
 def _keep(together: Transaction, finding: DriftFinding, touched: Sequence[Touched], snapshot_id: int | None) -> Row:
     cosmetic = finding.weight == "cosmetic"
+    words = {name: getattr(finding, name) for name in ("place", "title", "before", "after")}
     row = together.row(
         "finding.keep",
         source_id=finding.source_id,
         kind=finding.kind,
         weight=finding.weight,
-        place=storable(finding.place),
-        title=storable(finding.title),
-        before=None if finding.before is None else storable(finding.before),
-        after=None if finding.after is None else storable(finding.after),
-        figures={"gone": _figures(finding.figures_gone), "new": _figures(finding.figures_new)},
+        figures={"gone": figures_as_json(finding.figures_gone), "new": figures_as_json(finding.figures_new)},
         snapshot_id=snapshot_id,
         digest=finding.digest,
         state="accepted" if cosmetic else "open",
         decided_by=BY_RULE if cosmetic else None,
+        **{name: text and storable(text) for name, text in words.items()},
     )
     if row.state == "open":
         together.changed("finding.forget_touched", id=row.id)
         for one in touched:
             together.changed("finding.touch", id=row.id, fact_id=one.fact.id, relation=one.relation, proposal=one.proposal)
     return row
-
-
-def _figures(figures: frozenset[Any]) -> list[Any]:
-    return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
 
 
 def _locked(together: Transaction, number: int) -> KeptFinding:
@@ -245,3 +238,48 @@ def _read(held: Statements, number: int = 0, state: str = "", *, undecided: bool
     for finding_id, *fact in held.rows("finding.touched", findings=[row.id for row in rows]):
         touched.setdefault(finding_id, []).append(KeptTouch(*fact))
     return [made(KeptFinding, row, touched=tuple(touched.get(row.id, ()))) for row in rows]
+
+
+class PostgresSnapshots:
+    """Keeps every state of every source. Each method is one transaction, and may raise CorpusUnavailableError."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._at_once = AtOnce(engine, CorpusUnavailableError)
+
+    def served(self, source_id: str) -> Snapshot | None:
+        """Give the one that answers rest on."""
+        return next(iter(self._at_once.read(Snapshot, "snapshot.served", source_id=source_id)), None)
+
+    def keep(self, snapshot: Snapshot, state: SnapshotState) -> Snapshot:
+        """Store it as waiting or served, and give it as it is stored; repeating it changes nothing but the time."""
+        with self._at_once.transaction() as together:
+            together.row("snapshot.lock", source_id=snapshot.source_id)
+            kept = together.row("snapshot.keep", **asdict(snapshot) | {"content": storable(snapshot.content)})
+            if state == "served":
+                _move(together, kept.id, snapshot.source_id, "served")
+            elif kept.state in {"waiting", "past"}:
+                _move(together, kept.id, snapshot.source_id, "waiting")
+            return together.read(Snapshot, "snapshot.find", id=kept.id)[0]
+
+    def note_ingestion(self, snapshot_id: int, done: Mapping[str, Any]) -> None:
+        """Remember what the last ingestion of it did."""
+        self._at_once.changed("snapshot.note_ingestion", id=snapshot_id, done=done)
+
+    def ingestions(self, run: str) -> dict[str, dict[str, Any]]:
+        """Give what a run did, by source."""
+        return {row.source_id: row.ingestion for row in self._at_once.rows("snapshot.ingestions", run=run)}
+
+    def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
+        """Remember the look at a source; one that did not answer keeps the time when it last did."""
+        told = {"source_id": source_id, "outcome": outcome, "reached": reached, "detail": storable(detail)}
+        self._at_once.changed("snapshot.check", **told)
+
+    def checks(self) -> list[Check]:
+        """Give the last look at each source, by id."""
+        return self._at_once.read(Check, "snapshot.checks")
+
+
+def _move(together: Transaction, snapshot_id: int, source_id: str, state: SnapshotState) -> None:
+    """Let a snapshot be served, or wait, in place of the one of its source that did."""
+    together.changed("snapshot.displace", id=snapshot_id, source_id=source_id, state=state)
+    together.changed("snapshot.move", id=snapshot_id, state=state)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -11,41 +11,9 @@ from sqlalchemy import Engine
 from clara.adapters.postgres.statements import AtOnce
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.gazette.concerns import Concern
-from clara.editorial.gazette.issues import CatchUp, DayReading, DayState, GazetteAlert, KnownDay, missing
+from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, GazetteDay, missing
 
 LONGEST_ERROR: Final = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class GazetteDay:
-    """A day of the gazette: read, none (no issue on that day), or failed, with the last error."""
-
-    day: date
-    state: str
-    issues: int
-    items: int
-    tries: int
-    error: str | None
-    read_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class GazetteItem:
-    """An item of the gazette that concerns norms we cite, or our matters, and why."""
-
-    id: str
-    day: date
-    section: str
-    department: str
-    title: str
-    url: str
-    score: float
-    reasons: tuple[dict[str, Any], ...]
-    norms: tuple[str, ...]
-    facts: tuple[str, ...]
-    found_at: datetime
-    notified_at: datetime | None
-    seen_at: datetime | None
 
 
 class PostgresGazette:
@@ -54,10 +22,9 @@ class PostgresGazette:
     def __init__(self, engine: Engine) -> None:
         self._at_once = AtOnce(engine, StoreUnavailableError)
 
-    def known(self) -> dict[date, KnownDay]:
+    def known(self) -> dict[date, GazetteDay]:
         """Give every day that was ever asked for."""
-        rows = self._at_once.rows("gazette.known")
-        return {row.day: KnownDay(row.day, DayState(row.state), row.items, row.read_at) for row in rows}
+        return {known.day: known for known in self.days(None)}
 
     def missing(self, today: date, days: int | None = None) -> CatchUp:
         """Give the days that were not read yet, or failed, or might have got another issue since."""
@@ -97,13 +64,13 @@ class PostgresGazette:
                 together.changed("gazette.told", ids=told, now=now)
         return told
 
-    def days(self, limit: int) -> Sequence[GazetteDay]:
-        """Give the last days."""
+    def days(self, limit: int | None) -> Sequence[GazetteDay]:
+        """Give the last days, or all."""
         return self._at_once.read(GazetteDay, "gazette.days", limit=limit)
 
-    def items(self, limit: int, before: str | None = None, *, unseen: bool = False) -> Sequence[GazetteItem]:
+    def items(self, limit: int, before: str | None = None, *, unseen: bool = False) -> Sequence[GazetteAlert]:
         """Give items, the newest first, those older than the item with this id; `unseen`: that nobody has looked at."""
-        return self._at_once.read(GazetteItem, "gazette.items", limit=limit, before=before, unseen=unseen)
+        return self._at_once.read(GazetteAlert, "gazette.items", limit=limit, before=before, unseen=unseen)
 
     def seen(self, item_id: str, now: datetime | None = None) -> datetime | None:
         """Note that a person has looked at an item; give when that was first, None for an unknown item."""

@@ -6,9 +6,8 @@ from typing import Final
 import structlog
 from sqlalchemy import Engine
 
-from clara.adapters.postgres.delivery.inbox import Schedule
+from clara.adapters.postgres.delivery.inbox import KEPT_DAYS, Schedule
 from clara.adapters.postgres.delivery.turn_store import lock_of
-from clara.adapters.postgres.delivery.usage import KEPT_DAYS
 from clara.adapters.postgres.statements import AtOnce
 from clara.answering.privacy.rights import FIGURE_DAYS, TEXT_DAYS
 from clara.delivery.message import Incoming

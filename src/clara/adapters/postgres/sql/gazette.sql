@@ -3,7 +3,7 @@ select day, state, issues, items, tries, error, read_at from gazette_days order 
 
 -- name: items
 -- The newest day first; an item is older than another by day and, within a day, by id.
-select id, day, section, department, title, url, score, reasons, norms, facts, found_at, notified_at, seen_at
+select id, day, section, department, title, url, score, reasons, norms, facts, procedures, found_at, notified_at, seen_at
 from gazette_items
 where (not :unseen or seen_at is null)
     and (
@@ -14,9 +14,6 @@ order by day desc, id desc limit :limit
 
 -- name: seen
 update gazette_items set seen_at = coalesce(seen_at, :now, now()) where id = :id returning seen_at
-
--- name: known
-select day, state, items, read_at from gazette_days
 
 -- name: alerts
 select id, day, section, department, title, url, score, reasons, norms, facts, procedures, found_at, notified_at, seen_at

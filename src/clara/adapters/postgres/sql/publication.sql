@@ -1,6 +1,3 @@
--- name: version_of
-select version from corpora where name = :physical
-
 -- name: revisions
 select revisions from publications where id = :id
 

@@ -6,10 +6,9 @@ select pg_advisory_xact_lock(hashtext('snapshots'), hashtext(:source_id))
 select id, source_id, kind, url, digest, content, version_date, etag, last_modified, fetched_at, state
 from snapshots where id = :id
 
--- name: in_state
+-- name: served
 select id, source_id, kind, url, digest, content, version_date, etag, last_modified, fetched_at, state
-from snapshots
-where state = :state and (cast(:source_id as text) is null or source_id = :source_id) order by source_id
+from snapshots where state = 'served' and source_id = :source_id
 
 -- name: keep
 insert into snapshots (source_id, kind, url, digest, content, version_date, etag, last_modified, state)
@@ -24,9 +23,6 @@ update snapshots set state = 'past' where source_id = :source_id and state = :st
 
 -- name: move
 update snapshots set state = :state where id = :id
-
--- name: reject
-update snapshots set state = 'rejected' where id = :id and state <> 'served'
 
 -- name: note_ingestion
 update snapshots set ingestion = :done where id = :id
