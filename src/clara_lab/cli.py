@@ -11,7 +11,7 @@ import click
 from clara.cli.command import FINDINGS, read_settings, running, say
 
 # What the extra `lab` brings and the bench imports.
-LIBRARIES = ("jinja2", "matplotlib", "pyarrow", "scipy")
+LIBRARIES = ("matplotlib", "pyarrow", "scipy")
 ENV = click.option("--env", "env", type=click.Path(dir_okay=False, path_type=Path), help="A .env or TOML file of variables.")
 OUT = click.option(
     "--out",

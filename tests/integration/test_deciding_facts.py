@@ -14,9 +14,8 @@ from tests.integration.wired import CommandLine, wired
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.container import Container
 from clara.data_files import DataError
-from clara.editorial.decisions import Corrected, Holds
-from clara.editorial.pages import finding_page
-from clara.editorial.records import DecidedFindingError
+from clara.editorial.pages import page
+from clara.editorial.records import Corrected, DecidedFindingError, Holds
 from clara.editorial.review import Verdicts
 from clara.knowledge.law.markdown import read_markdown
 from clara.knowledge.law.norm import Norm
@@ -147,7 +146,7 @@ def test_a_base_that_the_law_leaves_open_is_given(services: Container) -> None:
 
 def test_the_page_shows_facts_beside_the_law(services: Container, number: int) -> None:
     """Old and new words of the law, then each fact as it is told with its figures, beside what is proposed."""
-    lines = list(finding_page(one(services, number)))
+    lines = page("finding", one(services, number)).split("\n")
     text = "\n".join(lines)
     assert any("600 euros" in line.partition("|")[0] and "620 euros" in line.partition("|")[2] for line in lines)
     assert "iprem (IPREM, al mes): 600 -> 620" in text

@@ -18,10 +18,11 @@ from tests.unit.knowledge.law.law_samples import DATA, sample
 from clara.adapters.postgres.editorial.findings import PostgresFindings
 from clara.container import Container
 from clara.editorial.intake import SourceChoice, UnknownSourceError
-from clara.editorial.pages import finding_page
+from clara.editorial.journey import MissingReasonError
+from clara.editorial.pages import page
 from clara.editorial.ports import AlertNotTakenError
 from clara.editorial.records import DecidedFindingError, UnknownFindingError
-from clara.editorial.review import MissingReasonError, Verdicts
+from clara.editorial.review import Verdicts
 from clara.editorial.sources import Fetch, SourceUnreachableError, in_folder
 from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.law.norm import Norm, Provision
@@ -298,7 +299,7 @@ def test_stale_sources_are_chosen_by_the_age_of_their_last_answer(services: Cont
 def test_a_finding_is_shown_in_full(services: Container) -> None:
     """Old stands beside new, with the facts, the proposal and what may be done."""
     (number,) = numbers(look(services, SLOWER))
-    lines = list(finding_page(one(services, number)))
+    lines = page("finding", one(services, number)).split("\n")
     assert any("tres meses" in line.partition("|")[0] and "cuatro meses" in line.partition("|")[2] for line in lines)
     assert any(line.split() == ["told", "now", "|", "proposed"] for line in lines)
     assert lines[-2:] == [f"`clara review accept {number} --decisions FILE`", f"or `clara review reject {number} --reason ...`"]

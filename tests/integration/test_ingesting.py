@@ -386,7 +386,7 @@ def test_pages(bench: Bench, web: tuple[ScriptedWeb, str]) -> None:
     def taken(body: str, etag: str | None = None) -> str:
         server.put("/nie", WebPage(body.encode(), etag=etag))
         result = intake.take(source, read)
-        return "waits" if result.waits else result.outcome
+        return "waits" if result.outcome == "waiting" else result.outcome
 
     assert taken("<main><p>La tasa es de 9,84 euros.</p></main>", '"1"') == "new"
     assert taken("<main><p>Otra cosa.</p></main>", '"1"') == "unchanged"  # the host says so itself

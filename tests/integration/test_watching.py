@@ -61,7 +61,7 @@ def modify(site: GazetteStandIn, day: date, number: int = 7, norm: str = DECREE)
 
 def states(store: PostgresGazette) -> dict[int, str]:
     """Give the state of each known day by how many days ago it was."""
-    return {(TODAY - day).days: known.state.value for day, known in store.known().items()}
+    return {(TODAY - day).days: str(known.state) for day, known in store.known().items()}
 
 
 def test_a_change_of_a_cited_norm_is_told_with_what_it_touches(run: Runs, site: GazetteStandIn) -> None:

@@ -3,15 +3,11 @@
 import click
 
 from clara import __version__
-from clara.cli.ask import ask, examples, search
-from clara.cli.corpora import cache, corpus, explain, index
+from clara.cli.ask import ask, examples, explain, search
+from clara.cli.corpora import cache, corpus, index, ingest, ingest_worker
+from clara.cli.editorial import boe, drift, knowledge, publish, review
 from clara.cli.evaluation import evaluation
-from clara.cli.gazette import boe
-from clara.cli.ingest import ingest, ingest_worker
-from clara.cli.knowledge import knowledge, publish
-from clara.cli.operations import audit, delivery, scheduled
-from clara.cli.review import drift, review
-from clara.cli.serve import migrate, sign, up, web, worker
+from clara.cli.operations import audit, delivery, migrate, scheduled, sign, up, web, worker
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-"""Commands that ask: ask, search, examples."""
+"""Commands that ask: ask, search, examples, and why an answer is so."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from clara.cli.command import FINDINGS, TODAY, day_of, opened, opened_or_outage, say, showing
+from clara.cli.command import FILE, FINDINGS, JSON, OUT, TODAY, day_of, opened, opened_or_outage, say, showing
 
 if TYPE_CHECKING:
     from clara.retrieval.options.policies import Policy
@@ -31,16 +31,10 @@ TEMPLATES = ("simple", "detailed", "conversational", "structured", "grounded")
 @click.option("--as-of", "day", type=click.DateTime(["%Y-%m-%d"]), help="Answer as at the end of this day (2026-04-25).")
 @TODAY
 @click.option("--json", "as_json", is_flag=True, help="Print status, tier, language, text, citations and timings.")
-@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query","turns"}.')
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the replies to the batch go.")
+@click.option("--batch", type=FILE, help='JSONL of {"id","query","turns"}.')
+@click.option("--out", type=OUT, help="Where the replies to the batch go.")
 def ask(
-    question: str | None,
-    *,
-    day: datetime | None,
-    today: datetime | None,
-    as_json: bool,
-    batch: Path | None,
-    out: Path | None,
+    question: str | None, *, day: datetime | None, today: datetime | None, as_json: bool, batch: Path | None, out: Path | None
 ) -> None:
     r"""Ask QUESTION as a person would, and print the reply; or every line of a batch.
 
@@ -102,7 +96,7 @@ def _asked_as_of(question: str, day: date) -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the page there instead of printing it.")
+@click.option("--out", type=OUT, help="Write the page there instead of printing it.")
 def examples(*, out: Path | None) -> None:
     """Hold ten conversations, and print them as a page: what people wrote, and what Clara replied."""
     from clara.quality.examples import examples as hold
@@ -128,8 +122,8 @@ def examples(*, out: Path | None) -> None:
 @click.option("--exact", is_flag=True, help="Compare every vector instead of asking the approximate index.")
 @TODAY
 @click.option("--json", "as_json", is_flag=True, help="Print scores and texts as JSON.")
-@click.option("--batch", type=click.Path(exists=True, dir_okay=False, path_type=Path), help='JSONL of {"id","query"}.')
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the batch's results go.")
+@click.option("--batch", type=FILE, help='JSONL of {"id","query"}.')
+@click.option("--out", type=OUT, help="Where the batch's results go.")
 def search(
     *,
     query: str | None,
@@ -194,3 +188,33 @@ def _shown(found: dict[str, Any]) -> str:
         for hit in found["hits"]
     ]
     return "\n".join(lines)
+
+
+@click.command()
+@click.argument("question", required=False)
+@click.option("--corpus", "name", default="clara", show_default=True, help="The corpus to search.")
+@click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
+@click.option("--replay", "again", is_flag=True, help="With --turn: answer its message again on the evidence of its time.")
+@click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
+@TODAY
+@JSON
+def explain(
+    *, question: str | None, name: str, turn: int | None, again: bool, plan: bool, today: datetime | None, as_json: bool
+) -> None:
+    """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
+    from clara.processes.commands import build_explainer
+    from clara.quality.explanation import page
+
+    if (question is None) == (turn is None):
+        raise click.UsageError("Give either a QUESTION or --turn ID.")
+    if again and turn is None:
+        raise click.UsageError("--replay needs --turn ID.")
+    if today is not None and turn is not None:
+        raise click.UsageError("--today is for a QUESTION; a turn has the day on which it was.")
+    with opened_or_outage() as container:
+        explainer = build_explainer(container)
+        if turn is not None:
+            told = explainer.replay(turn, again=again)
+        else:
+            told = explainer.explain(str(question), name, plan=plan, today=day_of(today))
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))

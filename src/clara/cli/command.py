@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,10 @@ LOG_SECONDS = 30.0
 MINUTE = 60.0
 # Characters: the longest line of progress, so that a shorter one leaves nothing of it.
 LINE = 72
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+OUT = click.Path(dir_okay=False, path_type=Path)
 TODAY = click.option(
     "--today",
     metavar="DATE",

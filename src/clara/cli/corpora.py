@@ -1,17 +1,18 @@
-"""Commands about the retrieval engine: one's own corpora, their vectors, what is remembered, why an answer is so."""
+"""Commands that fill the index: what sources say, one's own corpora, their vectors, and what is remembered."""
 
 import json
 import sys
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from clara.adapters.models.registry import EMBEDDERS
-from clara.cli.command import FINDINGS, TODAY, day_of, opened, opened_or_outage, showing
+from clara.cli.command import FILE, FINDINGS, FOLDER, JSON, opened, running, say, showing
 
 if TYPE_CHECKING:
+    from clara.editorial.ports import JobOutcome
     from clara.ingestion.chunks import Strategy
 
 # The languages that are cut; held against ingestion.programs by a test.
@@ -25,7 +26,7 @@ def corpus() -> None:
 
 @corpus.command()
 @click.argument("name")
-@click.option("--jsonl", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A document a line.")
+@click.option("--jsonl", type=FILE, help="A document a line.")
 @click.option("--code", type=click.Path(path_type=Path), help="A folder of programs, instead of a file of documents.")
 @click.option("--language", "languages", multiple=True, type=click.Choice(PROGRAMS), help="Of --code, only this; repeatable.")
 @click.option("--profile", help="How it is searched: a name of data/profiles.json.  [default: prose; programs with --code]")
@@ -115,7 +116,7 @@ def cache() -> None:
 
 
 @cache.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def stats(*, as_json: bool) -> None:
     """Say what the memory of embeddings holds and what it saved."""
     from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
@@ -128,45 +129,6 @@ def stats(*, as_json: bool) -> None:
         figures = statistics(PostgresEmbeddingMemory(engine).statistics(), counters)
         click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else statistics_page(figures))
 
-
-@click.command()
-@click.argument("question", required=False)
-@click.option("--corpus", "name", default="clara", show_default=True, help="The corpus to search.")
-@click.option("--turn", type=int, help="Show the stored trace of this turn, and what the same message would find now.")
-@click.option("--replay", "again", is_flag=True, help="With --turn: answer its message again on the evidence of its time.")
-@click.option("--plan", is_flag=True, help="Add PostgreSQL's plan of the statement.")
-@TODAY
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def explain(
-    *,
-    question: str | None,
-    name: str,
-    turn: int | None,
-    again: bool,
-    plan: bool,
-    today: datetime | None,
-    as_json: bool,
-) -> None:
-    """Say why QUESTION is answered as it is, or not: each leg's rank and score, filters, thresholds, confidence."""
-    from clara.processes.commands import build_explainer
-    from clara.quality.explanation import page
-
-    if (question is None) == (turn is None):
-        raise click.UsageError("Give either a QUESTION or --turn ID.")
-    if again and turn is None:
-        raise click.UsageError("--replay needs --turn ID.")
-    if today is not None and turn is not None:
-        raise click.UsageError("--today is for a QUESTION; a turn has the day on which it was.")
-    with opened_or_outage() as container:
-        explainer = build_explainer(container)
-        if turn is not None:
-            told = explainer.replay(turn, again=again)
-        else:
-            told = explainer.explain(str(question), name, plan=plan, today=day_of(today))
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2, default=str) if as_json else page(told))
-
-
-__all__ = ["index"]
 
 MODEL = click.option("--model", "choice", required=True, type=click.Choice(["local", *EMBEDDERS]), help="Whose vectors.")
 CORPUS = click.option("--corpus", "corpora", multiple=True, help="Only this corpus; may be repeated. Otherwise all.")
@@ -199,7 +161,7 @@ def use(*, choice: str, corpora: tuple[str, ...]) -> None:
 
 
 @index.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def status(*, as_json: bool) -> None:
     """Say which vectors there are and which are searched. Exit code 1: some are missing that are searched."""
     from clara.ingestion.index_change import status as look
@@ -210,3 +172,72 @@ def status(*, as_json: bool) -> None:
         click.echo(json.dumps(status_json(found)) if as_json else "\n".join(status_lines(found)))
         if any(one.lacking and one.space.served for one in found):
             sys.exit(FINDINGS)
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="data/ and every source of data/sources.yaml.")
+@click.option("--source", "sources", multiple=True, metavar="ID", help="This source of data/sources.yaml; may be repeated.")
+@click.option(
+    "--norms", "norms", is_flag=False, flag_value="", metavar="[DIR]", help="All norms; with DIR, its Markdown files."
+)
+@click.option("--dry-run", is_flag=True, help="Say what would change; write nothing.")
+@click.option("--force", "anew", is_flag=True, help="Embed everything again, whatever is known of it.")
+@click.option("--accept", is_flag=True, help="Serve what changed in substance now, instead of leaving it for review.")
+@click.option("--workers", type=click.IntRange(0, 64), default=0, help="Processes that embed documents side by side.")
+@JSON
+def ingest(
+    *,
+    everything: bool,
+    sources: tuple[str, ...],
+    norms: str | None,
+    dry_run: bool,
+    anew: bool,
+    accept: bool,
+    workers: int,
+    as_json: bool,
+) -> None:
+    """Make the index hold exactly what data/ says or, with options, what norms and pages say; embeds only what changed.
+
+    What changed in substance is not served by itself: it waits for `clara review`. Safe to stop and to repeat: each document is
+    changed in one transaction. Exit code 1: something waits, or a document failed; 2: nothing could be ingested.
+    """
+    from clara.editorial.source_ingestion import IngestionChoice
+    from clara.processes.editorial_jobs import ingest_sources
+
+    folder = FOLDER.convert(norms, None, click.get_current_context()) if norms else None
+    chosen = IngestionChoice(everything, sources, norms is not None, folder, dry_run, anew, accept, workers)
+
+    def tell(outcome: "JobOutcome") -> None:
+        if as_json:
+            click.echo(json.dumps(outcome.report, ensure_ascii=False))
+
+    with opened() as container:
+        sys.exit(ingest_sources(container, chosen, say if as_json else click.echo, _progress(), tell))
+
+
+@click.command(name="ingest-worker")
+@click.option("--attached", is_flag=True, hidden=True)
+def ingest_worker(*, attached: bool) -> None:
+    """Take documents from the queue of `clara ingest --workers`, until told to stop. More machines may do so."""
+    from clara.adapters.postgres.editorial.findings import PostgresSnapshots
+    from clara.processes.children import end_with_parent
+    from clara.processes.editorial import build_norms
+    from clara.processes.ingestion_workers import build_ingestion_worker
+
+    with running():
+        if attached:
+            end_with_parent()
+        with opened() as container:
+            snapshots = PostgresSnapshots(container.engine)
+            build_ingestion_worker(str(container.database_url), build_norms(container), snapshots).run()
+
+
+def _progress() -> Callable[[str, int, int], None]:
+    """Show progress on standard error, on one line, only to a person."""
+    shown = sys.stderr.isatty()
+
+    def report(what: str, done: int, total: int) -> None:
+        if shown:
+            click.echo(f"\r\x1b[K{what} {done}/{total} ", err=True, nl=done == total and what == "documents")
+
+    return report

@@ -5,21 +5,19 @@ from pathlib import Path
 
 import click
 
-from clara.cli.command import FINDINGS, opened, say, showing
+from clara.cli.command import FILE, FINDINGS, opened, say, showing
 
 
 @click.command(name="eval")
 @click.option("--answers", is_flag=True, help="Judge whole answers by the suites of eval/answers instead of the search.")
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="With --answers: only this suite; may be repeated.")
-@click.option(
-    "--cases", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With one --suite: judge this file."
-)
+@click.option("--cases", type=FILE, help="With one --suite: judge this file.")
 @click.option("--tier", type=click.Choice(["chain", "pgvector", "json_fallback", "directory_fallback"]), help="Default: chain.")
 @click.option(
     "--split", type=click.Choice(["dev", "test", "all"]), default="all", show_default=True, help="Each has its own table."
 )
 @click.option("--category", help="Only the questions of this category; the gate does not apply then.")
-@click.option("--compare", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show what changed side since.")
+@click.option("--compare", type=FILE, help="Show what changed side since.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the run: JSON, and CSV and TREC.")
 @click.option("--json", "as_json", is_flag=True, help="Print one row a question or case as JSON instead of the tables.")
 def evaluation(

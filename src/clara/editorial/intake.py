@@ -3,29 +3,21 @@
 What changed in substance waits for a person, whether it was looked at (`DriftCheck`) or taken in (`Intake`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clara.editorial.drift import DriftFinding, blast_radius, drift_of_norm, drift_of_page
-from clara.editorial.pages import drift_lines, looked_as_json
+from clara.editorial.pages import looked_as_json, page
 from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, Findings, JobOutcome, Progress, Say, Snapshots
 from clara.editorial.records import Differences, Looked
-from clara.editorial.sources import (
-    CheckOutcome,
-    Fetch,
-    Live,
-    OlderWordingError,
-    Read,
-    Snapshot,
-    SourceUnreachableError,
-    Unchanged,
-)
+from clara.editorial.sources import Fetch, Live, OlderWordingError, Read, Snapshot, SourceUnreachableError, Unchanged
 from clara.errors import NotFound
+from clara.ingestion.norms import IndexedNorm
 from clara.knowledge.derivations import Derivations
-from clara.knowledge.freshness import Check
 from clara.knowledge.law.norm import Norm, norm_from_json
 from clara.knowledge.law.references import absent
 from clara.knowledge.procedure import Procedure
@@ -33,6 +25,7 @@ from clara.knowledge.sources import RegisteredSource, address_of
 
 # In whose name `--accept` accepts: a role, for the audit log.
 OPERATOR = "cli"
+REJECTED = "says what a person has rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,88 +65,79 @@ def substantive(found: Sequence[DriftFinding]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TakenSource:
-    """What taking in a source came to.
+    """What became of a source that was read.
 
-    `outcome` compares what it says with what was served; what is substantive waits for a person unless `accepted`. `norm` is
-    the one that answers rest on from now on, None for a page.
+    `outcome` compares what it says with what was served: what changed in substance was accepted, or is waiting for a person.
+    `norm` is the one that answers rest on from now on, None for a page. `settled` is what bringing it into the index did;
+    `queued`: others are to do that.
     """
 
     source: RegisteredSource
-    outcome: CheckOutcome
-    accepted: bool = False
+    outcome: Literal["new", "unchanged", "cosmetic", "substantive", "waiting", "failed"]
     detail: str = ""
     norm: Norm | None = None
+    settled: IndexedNorm | None = None
+    queued: bool = False
 
-    @property
-    def waits(self) -> bool:
-        """Whether a person has to decide."""
-        return self.outcome == "substantive" and not self.accepted
+    def as_json(self) -> dict[str, Any]:
+        """Give the same as JSON."""
+        counts = self.settled.as_json() if self.settled else {}
+        return {"source": self.source.id, "outcome": self.outcome, "detail": self.detail, **counts}
 
 
+@dataclass(frozen=True, slots=True)
 class Intake:
     """Takes in sources one by one. `accept`: an operator wants to serve what they say, whatever changed. `keep`: for real."""
 
-    def __init__(self, comparison: SourceComparison, *, accept: bool = False, keep: bool = True) -> None:
-        self._comparison = comparison
-        self._accept = accept
-        self._keep = keep
+    comparison: SourceComparison
+    accept: bool = False
+    keep: bool = True
 
     def take(self, source: RegisteredSource, read: Read) -> TakenSource:
         """Read a source, and keep what it says: served when it is new or changed in nothing that matters. Raises FAULTS.
 
         Raises CorpusUnavailableError.
         """
-        served = self._comparison.snapshots.served(source.id)
+        served = self.comparison.snapshots.served(source.id)
         live = read(source, served)
-        if isinstance(live, Unchanged):
-            return self._looked(TakenSource(source, "unchanged"))
-        found = differences(source, served, live)
-        outcome = _outcome_of(served, live, found)
-        if outcome != "new" and served is not None and not self._accept:
-            _refuse_older(served, live)
-        if outcome == "substantive" and not self._accept:
-            return self._waiting(source, served, live, found)
-        if self._keep:
-            if outcome == "substantive":
-                self._accepted(source, live, found)
-            self._comparison.snapshots.keep(live.snapshot, "served")
-            self._comparison.findings.record(source.id, [(one, ()) for one in found if one.weight == "cosmetic"])
-        return self._looked(TakenSource(source, outcome, outcome == "substantive", "", live.norm))
+        taken = TakenSource(source, "unchanged") if isinstance(live, Unchanged) else self._held(source, served, live)
+        if self.keep:
+            outcome = "substantive" if taken.outcome == "waiting" else taken.outcome
+            self.comparison.snapshots.check(source.id, outcome, reached=True, detail=taken.detail)
+        return taken
 
     def unreachable(self, source: RegisteredSource, reason: str) -> None:
         """Remember that a source could not be read."""
-        if self._keep:
-            self._comparison.snapshots.check(source.id, "unreachable", reached=False, detail=reason)
+        if self.keep:
+            self.comparison.snapshots.check(source.id, "unreachable", reached=False, detail=reason)
 
-    def _accepted(self, source: RegisteredSource, live: Live, found: Sequence[DriftFinding]) -> None:
-        """Accept every change of substance at once: the facts that they touch stay in doubt until each is decided."""
-        kept = self._comparison.snapshots.keep(live.snapshot, "waiting")
-        touching = self._comparison.touching(source, live, found)
-        for number in self._comparison.findings.record(source.id, touching, kept.id).values():
-            self._comparison.findings.accept(number, (), OPERATOR)
+    def _held(self, source: RegisteredSource, served: Snapshot | None, live: Live) -> TakenSource:
+        """Hold what a source says against what is served."""
+        found = differences(source, served, live)
+        changed = substantive(found)
+        if served is not None and not self.accept:
+            _refuse_older(served, live)
+            if changed:
+                return self._waiting(source, served, live, found)
+        if self.keep:
+            findings = self.comparison.findings
+            if changed:  # accepted at once: the facts that it touches stay in doubt until each is decided
+                kept = self.comparison.snapshots.keep(live.snapshot, "waiting")
+                for number in findings.record(source.id, self.comparison.touching(source, live, found), kept.id).values():
+                    findings.accept(number, (), OPERATOR)
+            self.comparison.snapshots.keep(live.snapshot, "served")
+            findings.record(source.id, [(one, ()) for one in found if one.weight == "cosmetic"])
+        if served is None:
+            return TakenSource(source, "new", norm=live.norm)
+        same = served.digest == live.snapshot.digest
+        return TakenSource(source, "unchanged" if same else "substantive" if changed else "cosmetic", norm=live.norm)
 
-    def _waiting(
-        self, source: RegisteredSource, served: Snapshot | None, live: Live, found: Sequence[DriftFinding]
-    ) -> TakenSource:
-        norm = norm_from_json(served.content) if served is not None and live.norm is not None else None
-        if self._keep and self._comparison.wait(source, live, self._comparison.touching(source, live, found)) is None:
-            return self._looked(TakenSource(source, "unchanged", detail="says what a person has rejected", norm=norm))
+    def _waiting(self, source: RegisteredSource, served: Snapshot, live: Live, found: Sequence[DriftFinding]) -> TakenSource:
+        norm = norm_from_json(served.content) if live.norm is not None else None
+        if self.keep and self.comparison.wait(source, live, self.comparison.touching(source, live, found)) is None:
+            return TakenSource(source, "unchanged", REJECTED, norm)
         detail = f"{substantive(found)} changes wait: `clara review list`; what was served stays"
-        return self._looked(TakenSource(source, "substantive", detail=detail, norm=norm))
-
-    def _looked(self, taken: TakenSource) -> TakenSource:
-        if self._keep:
-            self._comparison.snapshots.check(taken.source.id, taken.outcome, reached=True, detail=taken.detail)
-        return taken
-
-
-def _outcome_of(served: Snapshot | None, live: Live, found: Sequence[DriftFinding]) -> CheckOutcome:
-    """Weigh what a source says against what is served."""
-    if served is None:
-        return "new"
-    if served.digest == live.snapshot.digest:
-        return "unchanged"
-    return "substantive" if substantive(found) else "cosmetic"
+        return TakenSource(source, "waiting", detail, norm)
 
 
 def _refuse_older(served: Snapshot, live: Live) -> None:
@@ -180,13 +164,13 @@ class SourceChoice:
         return "--stale" if self.stale else "--all"
 
 
+@dataclass(frozen=True, slots=True)
 class DriftCheck:
     """Looks at sources one by one, and remembers the looks. Nothing that is served changes."""
 
-    def __init__(self, comparison: SourceComparison, registry: Mapping[str, RegisteredSource], fetch: Fetch) -> None:
-        self._comparison = comparison
-        self._registry = registry
-        self._fetch = fetch
+    comparison: SourceComparison
+    registry: Mapping[str, RegisteredSource]
+    fetch: Fetch
 
     def run(self, chosen: SourceChoice, say: Say, progress: Progress) -> JobOutcome:
         """Look at the chosen sources, record what differs, and say it.
@@ -195,51 +179,53 @@ class DriftCheck:
         nothing could be reached at all. Raises UnknownSourceError, DataError, CorpusUnavailableError.
         """
         wanted = self._chosen(chosen)
-        looked = []
-        progress(0, len(wanted))
-        for number, source in enumerate(wanted, 1):
-            looked.append(self.at(source))
-            progress(number, len(wanted))
+        looked: list[Looked] = []
+        for source in wanted:
+            progress(len(looked), len(wanted))
+            looked.append(self._at(source))
+        progress(len(wanted), len(wanted))
         facts = sorted({touched.fact.id for one in looked for _, radius in one.found for touched in radius})
-        turns = self._comparison.findings.cited(facts)
-        counts = {outcome: sum(one.outcome == outcome for one in looked) for outcome in sorted({one.outcome for one in looked})}
+        turns = self.comparison.findings.cited(facts)
+        outcomes = Counter(one.outcome for one in looked)
         report = {
             "sources": [looked_as_json(one, turns) for one in looked],
-            "counts": counts,
+            "counts": dict(sorted(outcomes.items())),
             "facts": facts,
             "stale": [source.id for source in self._stale()],
         }
-        for line in drift_lines(report):
-            say(line)
-        return JobOutcome(_exit_code(looked, len(wanted)), report)
+        say(page("drift", report))
+        if wanted and outcomes["unreachable"] == len(wanted):
+            return JobOutcome(COULD_NOT_RUN, report)
+        attention = outcomes.keys() & {"substantive", "unreachable", "new"} or any(one.open or one.absent for one in looked)
+        return JobOutcome(FINDINGS if attention else FINE, report)
 
-    def at(self, source: RegisteredSource) -> Looked:
+    def _at(self, source: RegisteredSource) -> Looked:
         """Look at one source, and remember the look."""
         try:
-            looked = self._compared(source, self._fetch(source))
+            looked = self._compared(source, self.fetch(source))
         except SourceUnreachableError as error:
             looked = Looked(source, "unreachable", str(error))
         reached = looked.outcome != "unreachable"
-        self._comparison.snapshots.check(source.id, looked.outcome, reached=reached, detail=looked.detail)
+        self.comparison.snapshots.check(source.id, looked.outcome, reached=reached, detail=looked.detail)
         return looked
 
     def _compared(self, source: RegisteredSource, live: Live) -> Looked:
-        served = self._comparison.snapshots.served(source.id)
+        served = self.comparison.snapshots.served(source.id)
         if served is None:
             return Looked(source, "new", f"nothing is served of it; run `clara ingest --source {source.id}`")
-        differing: Sequence[DriftFinding] = differences(source, served, live)
-        found = self._comparison.touching(source, live, differing)
-        missing = _absent(self._comparison.procedures, live.norm) if live.norm is not None else ()
+        differing = differences(source, served, live)
+        found = self.comparison.touching(source, live, differing)
+        missing = _absent(self.comparison.procedures, live.norm) if live.norm is not None else ()
         if not substantive(differing):
-            self._comparison.findings.record(source.id, found)
+            self.comparison.findings.record(source.id, found)
             return Looked(source, "cosmetic" if found else "unchanged", "", found, absent=missing)
-        numbers = self._comparison.wait(source, live, found)
+        numbers = self.comparison.wait(source, live, found)
         if numbers is None:
-            return Looked(source, "unchanged", "says what a person has rejected", absent=missing)
+            return Looked(source, "unchanged", REJECTED, absent=missing)
         return Looked(source, "substantive", "", found, numbers, missing)
 
     def _chosen(self, chosen: SourceChoice) -> list[RegisteredSource]:
-        registry = self._registry
+        registry = self.registry
         if chosen.source is not None:
             if chosen.source not in registry:
                 raise UnknownSourceError(f"there is no source {chosen.source!r}; data/sources.yaml names those there are")
@@ -256,27 +242,14 @@ class DriftCheck:
         return self._stale() if chosen.stale else list(registry.values())
 
     def _stale(self) -> list[RegisteredSource]:
-        checks = {check.source_id: check for check in self._comparison.snapshots.checks()}
-        return stale_sources(list(self._registry.values()), checks, datetime.now(UTC))
-
-
-def stale_sources(sources: Sequence[RegisteredSource], checks: Mapping[str, Check], now: datetime) -> list[RegisteredSource]:
-    """Give the sources that have not answered for longer than the registry allows, or never."""
-    return [
-        source
-        for source in sources
-        if (check := checks.get(source.id)) is None
-        or check.reached_at is None
-        or now - check.reached_at > timedelta(days=source.every_days)
-    ]
-
-
-def _exit_code(looked: Sequence[Looked], wanted: int) -> int:
-    unreachable = sum(one.outcome == "unreachable" for one in looked)
-    if wanted and unreachable == wanted:
-        return COULD_NOT_RUN
-    attention = any(one.outcome in {"substantive", "unreachable", "new"} or one.open or one.absent for one in looked)
-    return FINDINGS if attention else FINE
+        """Give the sources that have not answered for longer than the registry allows, or never."""
+        reached = {check.source_id: check.reached_at for check in self.comparison.snapshots.checks()}
+        now = datetime.now(UTC)
+        return [
+            source
+            for source in self.registry.values()
+            if (last := reached.get(source.id)) is None or now - last > timedelta(days=source.every_days)
+        ]
 
 
 def _absent(procedures: Sequence[Procedure], live: Norm) -> tuple[Mapping[str, Any], ...]:

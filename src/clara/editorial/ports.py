@@ -19,7 +19,7 @@ from clara.editorial.records import (
     Settled,
     ShownPassage,
 )
-from clara.editorial.sources import CheckOutcome, Fetched, PageRequest, Snapshot, SnapshotState, Unchanged
+from clara.editorial.sources import Fetched, PageRequest, Snapshot, SnapshotState, Unchanged
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
 from clara.ingestion.ports import FillableCorpora
@@ -63,7 +63,7 @@ class Snapshots(Protocol):
         waits, the last one; one is served.
         """
 
-    def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
+    def check(self, source_id: str, outcome: str, *, reached: bool, detail: str = "") -> None:
         """Remember the look at a source."""
 
     def checks(self) -> Sequence[Check]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from clara.editorial.decisions import Holds
 from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.sources import CheckOutcome
 from clara.errors import Invalid, NotFound, Refused
+from clara.knowledge.revisions import Revision
 from clara.knowledge.sources import RegisteredSource
 from clara.retrieval.passage import Passage
 
@@ -103,15 +103,24 @@ class DecidedFindingError(Refused):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A correction of a fact that deciding a finding leaves behind, unpublished."""
+class Corrected:
+    """A fact that says something else from now on: `fields` as they stand in data/; None, what is proposed for it."""
 
     fact_id: str
-    fields: Mapping[str, Any]
-    base_digest: str
+    fields: Mapping[str, Any] | None = None
 
 
-Decided = Sequence[Draft | Holds]
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """A fact that is true as it stands, whatever has changed, and why."""
+
+    fact_id: str
+    reason: str
+
+
+Decision = Corrected | Holds
+# A decision as it is kept: a correction is a draft, unpublished and without a number.
+Decided = Sequence[Revision | Holds]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,31 +1,38 @@
-"""Deciding what was found: showing it, accepting it with a decision about each fact that it touches, rejecting it for a reason.
+"""One finding under review: its facts as they are told, what is proposed for each, and what a person decides about each.
 
-Accepting says that the source is right, and nothing about any fact: each is corrected or held to be true by itself, and until
-then answers warn of it.
+Each fact is corrected, or held to be true for a reason. A decision is never taken for granted: what nobody decides stays in
+doubt, and answers warn of it.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from clara.data_files import DataError, Fault, read_schema
-from clara.editorial.decisions import Corrected, Decision, Holds, untouched
 from clara.editorial.drift import DriftFinding, Moved, figures_as_json, moved_bases, proposes, proposing
-from clara.editorial.ports import EditorialDesk, Say
-from clara.editorial.records import Draft, KeptFinding, KeptTouch, Settled
-from clara.errors import Invalid
-from clara.ingestion.norms import INDEX_FAULTS
+from clara.editorial.ports import EditorialDesk
+from clara.editorial.records import Corrected, Decision, Holds, KeptFinding, KeptTouch
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.derivations import current, read_derivations, shown
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
-from clara.knowledge.revisions import Revision, fact_digest, fact_document, revised
+from clara.knowledge.revisions import FIELDS, Revision, fact_digest, fact_document, revised
 from clara.language.figures.figure import Figure, figure_from
-from clara.language.figures.reader import spanish
+from clara.language.figures.reader import is_spanish_number, spanish
 from clara.language.identity_data import holds_numbers
-from clara.plain_text import counted
+
+LONGEST_REASON: Final = 1_000
+LIKE: Final = (
+    '{"fact": ID, "corrected": {"text": ...}}, {"fact": ID, "corrected": "proposed"}, {"fact": ID, "holds": REASON} '
+    'or {"fact": ID, "undecided": ...}'
+)
+# The correction that was proposed, as it stands.
+PROPOSED: Final = "proposed"
+_KINDS: Final = frozenset({"corrected", "holds", "undecided"})
+_COUNTED: Final = re.compile(r"(\d[\d.,]*\d|\d)\s*(?:€|%|euros?\b|por ciento)")
 
 
 class ReviewCase:
@@ -101,7 +108,7 @@ class ReviewCase:
             if one.fact_id in undecided and self.proposal(one) is not None
         ]
 
-    def settled(self, decisions: Sequence[Decision], name: str) -> list[Draft | Holds]:
+    def settled(self, decisions: Sequence[Decision], name: str) -> list[Revision | Holds]:
         """Give decisions as they are kept, held to every rule of data/.
 
         Raises DataError naming every fault; `name` tells where the decisions stand.
@@ -111,10 +118,10 @@ class ReviewCase:
         if faults := [*untouched(decisions, list(touched), name), *(one for one in made if isinstance(one, Fault))]:
             raise DataError(faults)
         kept = [one for one in made if not isinstance(one, Fault)]
-        self._check([one for one in kept if isinstance(one, Draft)])
+        self._check([one for one in kept if isinstance(one, Revision)])
         return kept
 
-    def _kept(self, one: Decision, touched: KeptTouch, name: str) -> Draft | Holds | Fault:
+    def _kept(self, one: Decision, touched: KeptTouch, name: str) -> Revision | Holds | Fault:
         if isinstance(one, Corrected):
             return self._draft(one, touched, name)
         if holds_numbers(one.reason):
@@ -123,7 +130,7 @@ class ReviewCase:
             )
         return one
 
-    def _draft(self, one: Corrected, touched: KeptTouch, name: str) -> Draft | Fault:
+    def _draft(self, one: Corrected, touched: KeptTouch, name: str) -> Revision | Fault:
         released, told = self._released.get(one.fact_id), self.served.get(one.fact_id)
         if released is None or told is None:
             return Fault(name, one.fact_id, "data/ has no such fact any more; say that it holds, and why")
@@ -136,16 +143,16 @@ class ReviewCase:
         document = fact_document(told)
         if all(document.get(field) == value for field, value in fields.items()):
             return Fault(name, one.fact_id, "is corrected to what it says already; say that it holds, and why")
-        return Draft(one.fact_id, fields, fact_digest(released))
+        return Revision(0, one.fact_id, fields, fact_digest(released))
 
-    def _check(self, drafts: Sequence[Draft]) -> None:
+    def _check(self, drafts: Sequence[Revision]) -> None:
         if not drafts:
             return
         corrections = self._desk.revisions
         served = self._desk.publications.served(CORPUS)
         laid = [*corrections.of(served.revisions, withdrawn=False), *self._drafts]
         last = max((one.id for one in laid), default=0)
-        new = [Revision(last + place, one.fact_id, one.fields, one.base_digest) for place, one in enumerate(drafts, 1)]
+        new = [replace(one, id=last + place) for place, one in enumerate(drafts, 1)]
         schema = read_schema(self._desk.data / "schema" / "procedure.schema.json")
         revised(self._desk.released().catalogue, [*laid, *new], schema)
 
@@ -230,95 +237,68 @@ class Verdicts:
     place: str = "decisions"
 
 
-class MissingReasonError(Invalid):
-    """A rejection needs a reason, because the same wording is not found again. Give it with --reason."""
+def read_decisions(document: object, name: str) -> list[Decision]:
+    """Read decisions as JSON gives them, those that leave a fact undecided dropped. Raises DataError naming every fault."""
+    entries = document.get("decisions") if isinstance(document, dict) and document.keys() == {"decisions"} else document
+    if not isinstance(entries, list):
+        raise DataError([Fault(name, "$", f"is no list of decisions; each is {LIKE}")])
+    faults = [fault for place, entry in enumerate(entries) for fault in _faults(name, f"$[{place}]", entry)]
+    if faults:
+        raise DataError(faults)
+    named = [entry["fact"] for entry in entries]
+    if twice := sorted({fact for fact in named if named.count(fact) > 1}):
+        raise DataError([Fault(name, fact, "is decided twice; keep one of the two") for fact in twice])
+    return [_decision(entry) for entry in entries if "undecided" not in entry]
 
 
-def waiting(desk: EditorialDesk) -> list[dict[str, Any]]:
-    """Give what waits for a person, oldest first: open findings, and accepted ones with facts that nobody decided about.
-
-    Raises CorpusUnavailableError.
-    """
-    found = sorted([*desk.findings.open(), *desk.findings.undecided()], key=lambda finding: finding.id)
-    return [_entry(desk, finding) for finding in found]
-
-
-def one(desk: EditorialDesk, number: int, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
-    """Give one finding; `bases` as in Verdicts. Raises UnknownFindingError, DataError, CorpusUnavailableError."""
-    return _entry(desk, desk.findings.find(number), bases)
-
-
-def _entry(desk: EditorialDesk, finding: KeptFinding, bases: Mapping[str, Decimal] | None = None) -> dict[str, Any]:
-    answers = desk.findings.cited([touched.fact_id for touched in finding.touched])
-    return ReviewCase(desk, finding, bases).entry(answers)
-
-
-def accept(desk: EditorialDesk, number: int, verdicts: Verdicts, by: Decider, say: Say) -> Settled:
-    """Let a finding be right, and keep what is decided about its facts; of one that was accepted, only the latter.
-
-    Corrections are drafts for `clara publish`. What nobody decides stays in doubt, and is named. Bad decisions are one error,
-    and nothing is written. Raises DataError, UnknownFindingError, UntouchedFactError, DecidedFindingError,
-    CorpusUnavailableError.
-    """
-    before = desk.findings.find(number)
-    case = ReviewCase(desk, before, verdicts.bases)
-    decisions = list(verdicts.decisions)
-    if verdicts.every_proposal:
-        named = {one.fact_id for one in decisions}
-        decisions += [one for one in case.proposed() if one.fact_id not in named]
-    decided = case.settled(decisions, verdicts.place)
-    settled = desk.findings.accept(number, decided, by.role, by.reason)
-    say(_said(settled))
-    for line in _facts_said(settled, [one.fact_id for one in decided if isinstance(one, Draft)]):
-        say(line)
-    if before.state == "open" and settled.snapshot == "served" and settled.finding.kind == "article":
-        _index(desk, settled.finding.source_id, say, by)
-    return settled
-
-
-def _facts_said(settled: Settled, corrected: Sequence[str]) -> list[str]:
-    number, lines = settled.finding.id, []
-    if corrected:
-        lines.append(
-            f"As drafts wait {counted(len(corrected), 'corrected fact')}: {', '.join(corrected)}. Run `clara publish`."
-        )
-    if undecided := settled.finding.undecided:
-        lines.append(
-            f"Undecided, and told with the warning: {counted(len(undecided), 'fact')}: {', '.join(undecided)}. "
-            f"Decide them with `clara review accept {number} --decisions FILE`; `clara review show {number}` shows them."
-        )
-    return lines
-
-
-def _index(desk: EditorialDesk, norm: str, say: Say, by: Decider) -> None:
-    """Bring the accepted wording into the corpus of the law, where that holds the norm. What is served is decided already."""
-    if not desk.norms.holds(norm):
+def _faults(name: str, place: str, entry: object) -> Iterator[Fault]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("fact"), str):
+        yield Fault(name, place, f"is no decision about a fact; write {LIKE}")
         return
-    if not by.embeds:
-        say(f"{norm} is searched by its new wording after `clara ingest --source {norm}`.")
+    kinds = entry.keys() - {"fact"}
+    if len(kinds) != 1 or not kinds <= _KINDS:
+        yield Fault(name, entry["fact"], f"must have one of {', '.join(sorted(_KINDS))} and nothing else; write {LIKE}")
+    elif "holds" in kinds:
+        yield from reason_faults(name, entry["fact"], entry["holds"])
+    elif "corrected" in kinds and entry["corrected"] != PROPOSED:
+        yield from _field_faults(name, entry["fact"], entry["corrected"])
+
+
+def reason_faults(name: str, fact: str, reason: object) -> Iterator[Fault]:
+    """Find what is wrong with a reason."""
+    if not isinstance(reason, str) or not reason.strip() or len(reason) > LONGEST_REASON:
+        yield Fault(name, fact, f"holds for no reason; say in 1 to {LONGEST_REASON} characters why it is true as it stands")
+    elif any(not (character.isprintable() or character in "\n\t") for character in reason):
+        yield Fault(name, fact, "its reason holds characters that cannot be shown; write it as plain text")
+
+
+def _field_faults(name: str, fact: str, fields: object) -> Iterator[Fault]:
+    if not isinstance(fields, dict) or not isinstance(fields.get("text"), str) or not fields["text"].strip():
+        yield Fault(name, fact, 'is corrected by no text; write {"text": "..."} or "proposed"')
         return
-    try:
-        done = desk.norms.settle(norm)
-    except INDEX_FAULTS as error:
-        say(f"{norm} is not searched by its new wording yet ({error}); run `clara ingest --source {norm}`")
-    else:
-        say(f"{norm} is searched by its new wording: {done.written} passages written, {done.dropped} dropped.")
+    if strange := sorted(fields.keys() - FIELDS):
+        yield Fault(name, fact, f"{', '.join(strange)} cannot be corrected; there are {', '.join(sorted(FIELDS))}")
+    for number in unread_numbers(fields["text"]):
+        yield Fault(name, fact, f"'{number}' is no number that can be read; write it as Spanish does: 1.234,50")
 
 
-def reject(desk: EditorialDesk, number: int, reason: str, by: Decider, say: Say) -> Settled:
-    """Let a finding be wrong. Raises MissingReasonError, UnknownFindingError, DecidedFindingError, CorpusUnavailableError."""
-    if not reason.strip():
-        raise MissingReasonError
-    settled = desk.findings.reject(number, reason.strip(), by.role)
-    say(_said(settled))
-    return settled
+def unread_numbers(text: str) -> list[str]:
+    """Give the numbers of amounts and shares in a text that nobody can read for certain, such as "12.60.0"."""
+    return [match[1] for match in _COUNTED.finditer(text) if not is_spanish_number(match[1])]
 
 
-def _said(settled: Settled) -> str:
-    states = {
-        "served": "its new state is served now",
-        "rejected": "its new state is rejected and not found again",
-        "waiting": "its new state waits for the other findings",
-    }
-    after = states.get(settled.snapshot or "", "")
-    return f"#{settled.finding.id} {settled.finding.state}{': ' if after else ''}{after}."
+def _decision(entry: Mapping[str, Any]) -> Decision:
+    if "holds" in entry:
+        return Holds(entry["fact"], entry["holds"].strip())
+    fields = entry["corrected"]
+    return Corrected(entry["fact"], None if fields == PROPOSED else fields)
+
+
+def untouched(decisions: Sequence[Decision], touched: Sequence[str], name: str) -> list[Fault]:
+    """Find decisions about facts that a finding does not touch."""
+    known = ", ".join(touched) or "none"
+    return [
+        Fault(name, one.fact_id, f"is not touched by the finding; these are: {known}")
+        for one in decisions
+        if one.fact_id not in touched
+    ]

@@ -1,10 +1,11 @@
 """Ingestion of sources: what they say is read, held against what is served, and brought into the index, one by one."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from clara.editorial.intake import Intake, TakenSource
@@ -16,7 +17,6 @@ from clara.ingestion.journey import IngestionReport
 from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex, UnservedNormError
 from clara.knowledge.sources import RegisteredSource, SourceKind, read_sources
 
-DoneOutcome = Literal["new", "unchanged", "cosmetic", "substantive", "waiting", "unreachable", "failed"]
 COUNTED: Final = ("written", "embedded", "dropped", "kept")
 _SAID: Final = {
     "new": "new",
@@ -28,70 +28,27 @@ _SAID: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class IngestedSource:
-    """What became of a document. `queued`: others are to bring it into the index."""
-
-    source: RegisteredSource
-    outcome: DoneOutcome
-    detail: str = ""
-    settled: IndexedNorm | None = None
-    queued: bool = False
-
-    @property
-    def failed(self) -> bool:
-        """Whether it could not be ingested."""
-        return self.outcome == "failed"
-
-    @property
-    def waits(self) -> bool:
-        """Whether a person has to decide what it says now."""
-        return self.outcome == "waiting"
-
-    @property
-    def finished(self) -> bool:
-        """Whether there is nothing left to do for it."""
-        return not self.queued
-
-    def as_json(self) -> dict[str, Any]:
-        """Give the same as JSON."""
-        counts = self.settled.as_json() if self.settled else {}
-        return {"source": self.source.id, "outcome": self.outcome, "detail": self.detail, **counts}
-
-
-def line_of(done: IngestedSource, *, dry_run: bool = False) -> str:
+def line_of(done: TakenSource, *, dry_run: bool = False) -> str:
     """Write what became of a document."""
-    parts = [_SAID[done.outcome]]
-    if done.settled is not None:
-        parts.append(_counts(done.settled.as_json(), dry_run=dry_run))
-    parts += [done.detail] if done.detail else []
-    return f"{done.source.id}: {'; '.join(parts)}"
+    counts = _counts(done.settled.as_json(), dry_run=dry_run) if done.settled else ""
+    return f"{done.source.id}: {'; '.join(filter(None, (_SAID[done.outcome], counts, done.detail)))}"
 
 
-def total_line(report: Mapping[str, Any]) -> str:
-    """Write the sum of a run."""
-    outcomes = ", ".join(f"{count} {name}" for name, count in report["outcomes"].items())
-    return f"{report['sources']} sources ({outcomes}): {_counts(report['total'], dry_run=report['dry_run'])}"
-
-
-def report_of(done: Sequence[IngestedSource], released: IngestionReport | None, *, dry_run: bool) -> dict[str, Any]:
+def report_of(done: Sequence[TakenSource], released: IngestionReport | None, *, dry_run: bool) -> dict[str, Any]:
     """Give what a run did. `unchanged` are the ids of documents of which nothing is to be told."""
     settled = [one.settled.as_json() for one in done if one.settled]
-    quiet = [one for one in done if one.outcome == "unchanged" and not _moved(one.settled)]
-    names = sorted({one.outcome for one in done})
+    quiet = [
+        one for one in done if one.outcome == "unchanged" and not (one.settled and (one.settled.written or one.settled.dropped))
+    ]
     return {
         "dry_run": dry_run,
         "sources": len(done),
-        "outcomes": {name: sum(one.outcome == name for one in done) for name in names},
+        "outcomes": dict(sorted(Counter(one.outcome for one in done).items())),
         "total": {name: sum(counts[name] for counts in settled) for name in COUNTED},
         "documents": [one.as_json() for one in done if one not in quiet],
         "unchanged": [one.source.id for one in quiet],
         "data": asdict(released) if released else None,
     }
-
-
-def _moved(settled: IndexedNorm | None) -> bool:
-    return settled is not None and bool(settled.written or settled.dropped)
 
 
 def _counts(counts: Mapping[str, Any], *, dry_run: bool) -> str:
@@ -183,21 +140,22 @@ def ingest_chosen(means: IngestionMeans, chosen: IngestionChoice, net: Read, say
     wanted = list(_wanted(read_sources(means.editorial.desk.data), chosen, net))
     released = means.fill(chosen, say, progress) if chosen.released else None
     run = _Run(means, chosen, progress)
-    done: list[IngestedSource] = []
+    done: list[TakenSource] = []
     for number, (source, read) in enumerate(wanted):
         progress("documents", number, len(wanted))
         done.append(run.take(source, read))
-        if done[-1].finished:
+        if not done[-1].queued:
             say(line_of(done[-1], dry_run=chosen.dry_run))
     done = run.together(done, say)
     progress("documents", len(wanted), len(wanted))
     report = report_of(done, released, dry_run=chosen.dry_run)
+    outcomes = report["outcomes"]
     if done:
-        say(total_line(report))
-    failed = sum(one.failed for one in done)
-    if done and failed == len(done):
+        told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+        say(f"{len(done)} sources ({told}): {_counts(report['total'], dry_run=chosen.dry_run)}")
+    if outcomes.keys() == {"failed"}:
         return JobOutcome(COULD_NOT_RUN, report)
-    return JobOutcome(FINDINGS if failed or any(one.waits for one in done) else FINE, report)
+    return JobOutcome(FINDINGS if outcomes.keys() & {"failed", "waiting"} else FINE, report)
 
 
 def _wanted(
@@ -241,32 +199,31 @@ class _Run:
         self._progress = progress
         self._intake: Intake = means.editorial.intake(accept=chosen.accept, keep=not chosen.dry_run)
 
-    def take(self, source: RegisteredSource, read: Read) -> IngestedSource:
+    def take(self, source: RegisteredSource, read: Read) -> TakenSource:
         """Take in a document and, unless a crew does it, bring it into the index."""
         try:
             taken = self._intake.take(source, read)
         except FAULTS as error:
             self._intake.unreachable(source, f"{type(error).__name__}: {error}")
-            return IngestedSource(source, "failed", detail=str(error))
-        if taken.accepted and not self._chosen.dry_run:
+            return TakenSource(source, "failed", detail=str(error))
+        if taken.outcome == "substantive" and not self._chosen.dry_run:
             self._means.accepted(source.id)
-        done = IngestedSource(source, "waiting" if taken.waits else taken.outcome, detail=taken.detail)
         if source.kind is not SourceKind.NORM:
-            return done
+            return taken
         if self._chosen.workers and not self._chosen.dry_run:
-            return replace(done, queued=True)
+            return replace(taken, queued=True)
         try:
-            return replace(done, settled=self._settled(taken))
+            return replace(taken, settled=self._settled(taken))
         except INDEX_FAULTS as error:
-            return replace(done, outcome="failed", detail=str(error))
+            return replace(taken, outcome="failed", detail=str(error))
 
-    def together(self, done: Sequence[IngestedSource], say: Say) -> list[IngestedSource]:
+    def together(self, done: Sequence[TakenSource], say: Say) -> list[TakenSource]:
         """Let the crew bring what is queued into the index; say and give what became of it."""
         queued = {one.source.id: one for one in done if one.queued}
         if not queued:
             return list(done)
         crew = self._means.crew(self._run, self._chosen.workers)
-        finished: dict[str, IngestedSource] = {}
+        finished: dict[str, TakenSource] = {}
         for source_id, settled in crew.work(list(queued), anew=self._chosen.anew):
             one = replace(queued[source_id], queued=False)
             if isinstance(settled, str):
@@ -285,5 +242,4 @@ class _Run:
             return self._means.norms.settle(taken.source.id, self._run, anew=self._chosen.anew, progress=progress)
         if taken.norm is None:
             raise UnservedNormError(f"nothing is served of {taken.source.id}")
-        planned = self._means.norms.fill(taken.norm, anew=self._chosen.anew, dry_run=True)
-        return IndexedNorm(planned.written, planned.embedded, planned.dropped, planned.kept, 0.0)
+        return self._means.norms.fill(taken.norm, anew=self._chosen.anew, dry_run=True)

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Final, Protocol
 
 from clara.errors import NotFound
-from clara.ingestion.journey import IngestionReport, IngestionScope, Progress, ingest
+from clara.ingestion.journey import IngestionScope, Progress, ingest
 from clara.ingestion.ports import BusyDocumentError, FillableCorpora
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_from_json
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
@@ -86,27 +86,20 @@ class NormIndex:
         UnservedNormError, BusyDocumentError, UnreadableNormError, EmbedderUnavailableError, CorpusUnavailableError; then the
         index holds what it held.
         """
-        started = perf_counter()
         with self._alone(LAW_CORPUS, source_id):
             served = self._served.served(source_id)
             if served is None:
                 raise UnservedNormError(f"nothing is served of {source_id}; ingest it first")
-            report = self.fill(norm_from_json(served.content), anew=anew, progress=progress)
-            seconds = round(perf_counter() - started, 3)
-            done = IndexedNorm(report.written, report.embedded, report.dropped, report.kept, seconds)
+            done = self.fill(norm_from_json(served.content), anew=anew, progress=progress)
             if run:
                 self._served.note_ingestion(served.id, {"run": run, **done.as_json()})
         return done
 
     def fill(
-        self,
-        norm: Norm,
-        *,
-        anew: bool = False,
-        dry_run: bool = False,
-        progress: Progress = lambda _done, _total: None,
-    ) -> IngestionReport:
+        self, norm: Norm, *, anew: bool = False, dry_run: bool = False, progress: Progress = lambda _done, _total: None
+    ) -> IndexedNorm:
         """Make the index hold exactly the passages of a norm, or say what that would change."""
+        started = perf_counter()
         embedder = self._corpora.filling(LAW_CORPUS)
         report = ingest(
             IngestionScope(LAW_CORPUS, norm.id, anew),
@@ -118,4 +111,5 @@ class NormIndex:
         )
         if report.written and not dry_run:
             self._corpora.adopt(LAW_CORPUS, embedder)
-        return report
+        seconds = 0.0 if dry_run else round(perf_counter() - started, 3)
+        return IndexedNorm(report.written, report.embedded, report.dropped, report.kept, seconds)

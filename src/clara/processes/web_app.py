@@ -34,10 +34,9 @@ from clara.delivery.limits import Limits
 from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
-from clara.editorial.decisions import read_decisions
 from clara.editorial.journey import Editorial
 from clara.editorial.records import Settled
-from clara.editorial.review import Decider, Verdicts
+from clara.editorial.review import Decider, Verdicts, read_decisions
 from clara.errors import Unavailable
 from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources

@@ -21,7 +21,7 @@ from clara.editorial.gazette.issues import (
     ItemDocument,
     NoIssueError,
 )
-from clara.editorial.pages import alert_as_json, alert_message, gazette_page
+from clara.editorial.pages import alert_as_json, alert_message, page
 from clara.editorial.ports import (
     COULD_NOT_RUN,
     FINDINGS,
@@ -116,7 +116,7 @@ class GazetteWatch:
         if self._post is not None:
             self._tell(run, self._post)
         report = _report(run, self._record.alerts(run.found), self._gazette.requests - before)
-        say(gazette_page(report))
+        say(page("gazette", report))
         return JobOutcome(_exit_code(run), report)
 
     def _plan(self, chosen: DayChoice) -> CatchUp:

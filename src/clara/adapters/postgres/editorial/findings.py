@@ -10,23 +10,23 @@ from sqlalchemy import Engine
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.statements import AtOnce, Row, Statements, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
-from clara.editorial.decisions import Holds
 from clara.editorial.drift import DriftFinding, Touched, figures_as_json
 from clara.editorial.records import (
     Decided,
     DecidedFindingError,
     Differences,
-    Draft,
+    Holds,
     KeptFinding,
     KeptTouch,
     Settled,
     UnknownFindingError,
     UntouchedFactError,
 )
-from clara.editorial.sources import CheckOutcome, Snapshot, SnapshotState
+from clara.editorial.sources import Snapshot, SnapshotState
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check
 from clara.knowledge.passages import CORPUS
+from clara.knowledge.revisions import Revision
 
 # Answers of these days may still be acted upon; whoever got an older one has asked again, or has done without.
 ANSWERS_DAYS: Final = 30
@@ -96,9 +96,9 @@ def _keep_decisions(together: Transaction, number: int, decided: Decided, why: s
         if not together.changed("finding.decide_fact", **fact, decision=decision, reason=reason, actor=actor):
             raise UntouchedFactError(number, one.fact_id)
         together.changed("finding.withdraw_drafts", **fact)
-        if isinstance(one, Draft):
+        if isinstance(one, Revision):
             made_for = {"reason": why, "made_by": actor, "finding_id": number}
-            drafts.append(int(together.value("fact.draft", **asdict(one), **made_for)))
+            drafts.append(int(together.value("fact.draft", **asdict(one) | made_for)))
     return tuple(drafts)
 
 
@@ -205,7 +205,7 @@ def _settled(
         "source": finding.source_id, "place": finding.place,
         "facts": [one.fact_id for one in finding.touched], "undecided": list(finding.undecided),
         "held": {one.fact_id: one.reason for one in decided if isinstance(one, Holds)},
-        "corrected": [one.fact_id for one in decided if isinstance(one, Draft)], "drafts": list(drafts),
+        "corrected": [one.fact_id for one in decided if isinstance(one, Revision)], "drafts": list(drafts),
         "snapshot": finding.snapshot_id, "snapshot_state": state,
     }  # fmt: skip
     act = {"act": f"review {finding.state}", "subject": f"finding {finding.id}", "outcome": "done"}
@@ -269,7 +269,7 @@ class PostgresSnapshots:
         """Give what a run did, by source."""
         return {row.source_id: row.ingestion for row in self._at_once.rows("snapshot.ingestions", run=run)}
 
-    def check(self, source_id: str, outcome: CheckOutcome, *, reached: bool, detail: str = "") -> None:
+    def check(self, source_id: str, outcome: str, *, reached: bool, detail: str = "") -> None:
         """Remember the look at a source; one that did not answer keeps the time when it last did."""
         told = {"source_id": source_id, "outcome": outcome, "reached": reached, "detail": storable(detail)}
         self._at_once.changed("snapshot.check", **told)
