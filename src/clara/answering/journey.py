@@ -12,7 +12,7 @@ from clara.answering.dialogue.clarification import Clarifying
 from clara.answering.dialogue.correction import set_apart
 from clara.answering.dialogue.feedback import Feedback
 from clara.answering.dialogue.steps import Dialogue
-from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.rights import Known, Rights, asks_to_forget
 from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.answering.safety.guard import Guard
@@ -30,8 +30,6 @@ from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.validation import MAX_CHARACTERS
 
-# What WhatsApp takes in one message through Twilio.
-MAX_REPLY: Final = 1_600
 # Of a longer message only the beginning is read, and the reply says so: it is what a search may be asked.
 MAX_QUESTION: Final = MAX_CHARACTERS
 # Passages looked at for one reply: the writer shows four, of one procedure.
@@ -62,16 +60,13 @@ class Tools:
     clarifying: Clarifying
     writer: Writer
     places: Places
-    human_contact: str | None = None
     listener: Listener | None = None
     known: Callable[[], Known] | None = None
     vectors: Callable[[], TurnVectors] = TurnVectors
 
     def human(self, language: str) -> str:
         """Say how to reach a person."""
-        if self.human_contact:
-            return self.texts.say(language, "human_contact", contact=self.human_contact)
-        return self.texts.say(language, "human_default")
+        return self.dialogue.reaching.people(language)
 
     def say(self, language: str, name: str) -> str:
         """Say a fixed text, with how to reach a person where it asks for that."""
@@ -87,10 +82,10 @@ def hear(turn: Turn, tools: Tools) -> Turn | Reply:
     if tools.listener is None or not message.recordings or (message.text or "").strip():
         return turn
     heard = tools.listener.listen(message)
-    if heard.trouble is not None:
-        language = turn.previous_language or DEFAULT
-        return Reply(tools.say(language, heard.trouble), ReplyStatus.UNREADABLE, language)
-    return replace(turn, message=heard.message, heard=True)
+    if isinstance(heard, Message):
+        return replace(turn, message=heard, heard=True)
+    language = turn.previous_language or DEFAULT
+    return Reply(tools.say(language, heard), ReplyStatus.UNREADABLE, language)
 
 
 def read(turn: Turn, tools: Tools) -> Turn:

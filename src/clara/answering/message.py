@@ -34,6 +34,10 @@ class Citation:
     verified_on: str
 
 
+# What WhatsApp takes in one message through Twilio.
+MAX_REPLY: Final = 1_600
+
+
 class ReplyStatus(StrEnum):
     """What kind of reply this is."""
 

@@ -9,21 +9,18 @@ from zipfile import BadZipFile
 from clara.answering.dialogue.choices import Choosing
 from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
 from clara.answering.dialogue.commands import Commands
-from clara.answering.dialogue.contacts import Reaching
 from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.feedback import Feedback
 from clara.answering.dialogue.follow_ups import Following, Topics
 from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
-from clara.answering.dialogue.steps import Dialogue, Listing
+from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
 from clara.answering.ports import TextModel
 from clara.answering.privacy.rights import Rights
 from clara.answering.privacy.wishes import read_wishes
-from clara.answering.safety.abuse import read_abuse
 from clara.answering.safety.danger import Danger, read_danger
 from clara.answering.safety.guard import Guard
-from clara.answering.safety.scope import Scope
-from clara.answering.safety.sensitive import read_sensitive
+from clara.answering.safety.scope import Scope, read_abuse
 from clara.answering.texts import Texts
 from clara.answering.verification.anchors import Anchors
 from clara.answering.verification.prover import Prover
@@ -31,7 +28,7 @@ from clara.answering.verification.statements import Subjects, read_bodies
 from clara.answering.voice_notes import Listener
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
-from clara.answering.writing.gates import Gates
+from clara.answering.writing.gates import Gates, read_sensitive
 from clara.answering.writing.grounded import GroundedWriter, Grounding
 from clara.answering.writing.prompt import read_prompts
 from clara.answering.writing.reviewer import Reviewer
@@ -119,7 +116,6 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
         clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
         writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages)),
         places=knowledge.catalogue.places,
-        human_contact=contact,
     )
 
 

@@ -26,14 +26,6 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What came of listening: the message with its words, or the name of the text that says why there are none."""
-
-    message: Message
-    trouble: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Listener:
     """Listens to the voice notes of a message. `clock` gives seconds."""
 
@@ -41,20 +33,21 @@ class Listener:
     transcriber: Transcriber
     clock: Callable[[], float] = perf_counter
 
-    def listen(self, message: Message) -> Heard:
-        """Write down the first voice note of a message without words, in 3.5 seconds at most."""
+    def listen(self, message: Message) -> Message | str:
+        """Write down the first voice note of a message without words, in 3.5 seconds at most.
+
+        Gives the message with its words, or the name of the text that says why there are none.
+        """
         until = self.clock() + SECONDS
         try:
             recording = self.recordings.fetch(message.recordings[0], FETCHING_SECONDS)
             words = self.transcriber.transcribe(recording.audio, recording.media_type, until - self.clock())
         except RecordingTooLongError:
-            return Heard(message, "voice_too_long")
+            return "voice_too_long"
         except (RecordingUnavailableError, ModelUnavailableError) as error:
             log.warning("voice note not heard", error=type(error).__name__, reason=str(error))
-            return Heard(message, "voice_not_heard")
-        if not any(character.isalnum() for character in words):
-            return Heard(message, "voice_not_heard")
-        return Heard(replace(message, text=words))
+            return "voice_not_heard"
+        return replace(message, text=words) if any(character.isalnum() for character in words) else "voice_not_heard"
 
 
 def shown(transcript: str) -> str:

@@ -11,7 +11,6 @@ from stdnum.iso7064 import mod_97_10
 
 from clara.data_files import package_folder, read_data
 from clara.language.fold import compatible, spaced
-from clara.language.patterns import any_of
 
 _NAME: Final = re.compile(r"\{([a-z_]+)\}")
 _DIGIT: Final = re.compile(r"\d")
@@ -36,7 +35,7 @@ def _rules() -> _Rules:
     known: dict[str, str] = {}
 
     def compiled(patterns: Sequence[str]) -> re.Pattern[str]:
-        return any_of(*(_NAME.sub(lambda name: known[name[1]], pattern) for pattern in patterns))
+        return re.compile("|".join(_NAME.sub(lambda name: known[name[1]], pattern) for pattern in patterns), re.IGNORECASE)
 
     for name, alternatives in document["words"].items():
         known[name] = compiled(alternatives).pattern

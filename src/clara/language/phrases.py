@@ -1,12 +1,16 @@
-"""The one matcher of phrases: which known ones stand in a text as whole words."""
+"""The one matcher of phrases: which known ones stand in a text as whole words, with "*" for any ending and "…" for a gap."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Generic, Self, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from clara.language.tokens import cut, words
 
 Value = TypeVar("Value")
+Item = TypeVar("Item")
 Phrase = tuple[str, ...]
+# Up to so many words may stand where a pattern has "…".
+GAP: Final = 4
 
 
 def signs(text: str) -> list[str]:
@@ -17,26 +21,19 @@ def signs(text: str) -> list[str]:
 class Phrases(Generic[Value]):
     """Phrases, each with what it stands for; `longest` is the number of words of the longest one."""
 
-    def __init__(self, entries: Iterable[tuple[str, Value]], cut_into: Callable[[str], Sequence[str]] = words) -> None:
-        """Take phrases with their values; one given twice has the values of both, and what has no word is left out."""
+    def __init__(self, entries: Iterable[tuple[Any, Value]], cut_into: Callable[[Any], Sequence[str]] = words) -> None:
+        """Take phrases with their values; one given twice has the values of both, and what has no word is left out.
+
+        `cut_into` cuts a phrase into words; for phrases that are cut already it is `tuple`.
+        """
         gathered: dict[Phrase, dict[Value, None]] = {}
         for phrase, value in entries:
             if key := tuple(cut_into(phrase)):
                 gathered.setdefault(key, {})[value] = None
-        self._take({key: tuple(values) for key, values in gathered.items()})
-
-    @classmethod
-    def of(cls, entries: Mapping[Phrase, tuple[Value, ...]]) -> Self:
-        """Give the matcher of phrases that are cut already."""
-        made = cls(())
-        made._take(entries)
-        return made
-
-    def _take(self, entries: Mapping[Phrase, tuple[Value, ...]]) -> None:
-        self.entries = entries
-        self.longest = max(map(len, entries), default=0)
+        self.entries: Mapping[Phrase, tuple[Value, ...]] = {key: tuple(values) for key, values in gathered.items()}
+        self.longest = max(map(len, self.entries), default=0)
         self._lengths: dict[str, list[int]] = {}
-        for size, first in sorted({(len(key), key[0]) for key in entries}, reverse=True):
+        for size, first in sorted({(len(key), key[0]) for key in self.entries}, reverse=True):
             self._lengths.setdefault(first, []).append(size)
 
     def __contains__(self, phrase: Sequence[str]) -> bool:
@@ -92,3 +89,41 @@ class Phrases(Generic[Value]):
 def every(phrases: Mapping[str, Sequence[str]]) -> list[str]:
     """Give the phrases of all languages."""
     return [phrase for entries in phrases.values() for phrase in entries]
+
+
+def outside(said: Sequence[Item], spans: Iterable[tuple[int, int]]) -> list[Item]:
+    """Give what of a text stands in none of the stretches (start, end)."""
+    covered = {place for start, end in spans for place in range(start, end)}
+    return [item for place, item in enumerate(said) if place not in covered]
+
+
+class WordPattern:
+    """Finds any of some phrases among words; of phrases that begin at the same word the one with most letters counts."""
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self._pattern = re.compile("|".join(sorted({_expression(phrase) for phrase in phrases}, key=len, reverse=True)))
+
+    def search(self, said: Sequence[str]) -> bool:
+        """Whether one of the phrases is there."""
+        return self._pattern.search(_joined(said)) is not None
+
+    def spans(self, said: Sequence[str]) -> list[tuple[int, int]]:
+        """Give (start, end) of the words of each phrase found."""
+        joined = _joined(said)
+        starts = ((match[0].count(" "), joined.count(" ", 0, match.start())) for match in self._pattern.finditer(joined))
+        return [(start, start + count) for count, start in starts]
+
+
+def _joined(said: Sequence[str]) -> str:
+    return f" {' '.join(said)} "
+
+
+def _expression(phrase: str) -> str:
+    pieces: list[str] = []
+    for piece in re.findall(r"…|[^\s…]+", phrase):
+        if piece == "…":
+            pieces.append(rf"(?: \S+){{0,{GAP}}}")
+        else:
+            pieces += [f" {re.escape(word)}" for word in words(piece)]
+            pieces += [r"\S*"] if piece.endswith("*") else []
+    return "".join(pieces) + "(?= )"

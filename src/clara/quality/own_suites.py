@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Final
 
 from clara.adapters.models.scripted import Manner, ObedientWriter
-from clara.answering.journey import MAX_QUESTION, MAX_REPLY
-from clara.answering.message import Act, Reply, ReplyStatus
+from clara.answering.journey import MAX_QUESTION
+from clara.answering.message import MAX_REPLY, Act, Reply, ReplyStatus
 from clara.answering.privacy.rights import asks_to_forget
 from clara.answering.safety.danger import DangerKind
 from clara.answering.snapshot import KnowledgeSnapshot

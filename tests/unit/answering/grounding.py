@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara.answering.safety.sensitive import read_sensitive
 from clara.answering.verification.anchors import Anchors
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.answering.writing.frame import citation_of
-from clara.answering.writing.gates import Gates
+from clara.answering.writing.gates import Gates, read_sensitive
 from clara.answering.writing.prompt import Evidence, Prompts, evidence_of, read_prompts
 from clara.answering.writing.reviewer import Reviewer
 from clara.knowledge.catalogue import Catalogue

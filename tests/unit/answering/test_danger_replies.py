@@ -5,8 +5,8 @@ The real journey with the real embedder, over the chain that needs no database.
 
 import pytest
 
-from clara.answering.journey import MAX_REPLY, converse
-from clara.answering.message import Message, Reply, ReplyStatus
+from clara.answering.journey import converse
+from clara.answering.message import MAX_REPLY, Message, Reply, ReplyStatus
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.container import Container
 from clara.settings import Settings

@@ -8,8 +8,8 @@ import pytest
 from tests.languages import LANGUAGES
 
 from clara.answering.dialogue.phrasebook import PhraseKind, read_phrasebooks
-from clara.answering.dialogue.steps import ROOM, Dialogue
-from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
+from clara.answering.dialogue.steps import Dialogue
+from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
 from clara.answering.tool_factory import build_detector, build_dialogue
 from clara.data_files import DataError
@@ -43,7 +43,7 @@ def test_menu(dialogue: Dialogue, language: str) -> None:
     menu = through(dialogue, word, language=language)
     assert isinstance(menu, Reply)
     assert len(menu.options) == len(dialogue.listing.names)
-    assert len(menu.text) <= ROOM
+    assert len(menu.text) <= MAX_REPLY
     shown = Past(word, menu.status, language, options=menu.options)
     for number, option in enumerate(menu.options, 1):
         name = dialogue.listing.names[option][language]
@@ -94,7 +94,7 @@ def test_person_for_a_procedure(dialogue: Dialogue, texts: Texts) -> None:
     assert texts.say("es", "human_default") in reply.text
     assert "900 20 22 22" in reply.text
     assert {citation.document_id for citation in reply.citations} == {"imv"}
-    assert len(reply.text) <= ROOM
+    assert len(reply.text) <= MAX_REPLY
 
 
 def test_person_for_a_place(dialogue: Dialogue) -> None:

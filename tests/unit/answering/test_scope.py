@@ -8,8 +8,7 @@ from tests.languages import LANGUAGES
 
 from clara.adapters.models.local import LocalEmbedder
 from clara.answering.message import Message, Reply, ReplyStatus, Turn
-from clara.answering.safety.abuse import AbuseKind
-from clara.answering.safety.scope import ANSWERS, PUBLIC, Scope
+from clara.answering.safety.scope import ANSWERS, PUBLIC, AbuseKind, Scope
 from clara.answering.texts import read_texts
 from clara.answering.tool_factory import build_scope
 from clara.knowledge.catalogue import read_catalogue

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.languages import LANGUAGES, TAUGHT
 
-from clara.answering.journey import MAX_REPLY, Tools
-from clara.answering.message import ReplyStatus
+from clara.answering.journey import Tools
+from clara.answering.message import MAX_REPLY, ReplyStatus
 from clara.answering.texts import Texts, read_texts
 from clara.data_files import DataError
 from clara.language.packs import read_languages

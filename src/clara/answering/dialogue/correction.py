@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from clara.answering.dialogue.follow_ups import Following, last_subject, recent
 from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.language.phrases import Phrases
+from clara.language.phrases import outside
 from clara.language.tokens import Token, length, located, texts_of
 from clara.retrieval.passage import Found
 
@@ -68,10 +68,8 @@ class Correcting:
 
     def asked_before(self, past: Sequence[Past], language: str) -> Past | None:
         """Give the newest turn that asked something: not a command, a number or a correction without a word of its own."""
-        return next((earlier for earlier in recent(past) if self._asks(earlier, language)), None)
-
-    def _asks(self, earlier: Past, language: str) -> bool:
-        return any(character.isalpha() for character in earlier.question) and self.meant(earlier.question, language) != ""
+        worded = (earlier for earlier in recent(past) if any(character.isalpha() for character in earlier.question))
+        return next((earlier for earlier in worded if self.meant(earlier.question, language) != ""), None)
 
     def _instead(self, meant: str, past: Sequence[Past], last: Past, language: str) -> Correction:
         named = self._named.find(meant).keys()
@@ -80,12 +78,9 @@ class Correcting:
                 return Correction(meant, meant)
             if self._following.hangs(meant, last, language):
                 return Correction(meant, self._following.whole(meant, (), last.document_id, language))
-        asks = () if self._following.asks_of(meant, language) else self._carried(past, language)
+        before = None if self._following.asks_of(meant, language) else self.asked_before(past, language)
+        asks = () if before is None else self._following.asks_of(before.question, before.language)
         return Correction(meant, f"{meant}: {' '.join(asks)}" if asks else meant, last.document_id)
-
-    def _carried(self, past: Sequence[Past], language: str) -> tuple[str, ...]:
-        before = self.asked_before(past, language)
-        return () if before is None else self._following.asks_of(before.question, before.language)
 
 
 def set_apart(found: Found, document: str | None) -> Found:
@@ -157,18 +152,9 @@ def _kinds(said: Sequence[str], span: tuple[int, int], book: Phrasebook) -> froz
 
 def _only(said: Sequence[str], book: Phrasebook) -> bool:
     """Whether some words are only "no", "perdona", "clara" and the like."""
-    for lexicon in (book.addressing, book.correcting):
-        said = _less(said, lexicon)
-    return not [word for word in said if (word,) not in book.following or not _is_opener(word, book)]
-
-
-def _less(said: Sequence[str], entries: Phrases[Any]) -> list[str]:
-    covered = {place for start, end in entries.spans(said) for place in range(start, end)}
-    return [word for place, word in enumerate(said) if place not in covered]
-
-
-def _is_opener(word: str, book: Phrasebook) -> bool:
-    return PhraseKind.OPENER in book.following.entries[(word,)]
+    said = outside(said, book.addressing.spans(said))
+    said = outside(said, book.correcting.spans(said))
+    return all(PhraseKind.OPENER in book.following.entries.get((word,), ()) for word in said)
 
 
 # The procedures that a text may be about besides, likeliest first.

@@ -12,6 +12,7 @@ from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.message import Past, ReplyStatus
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import Places
+from clara.language.phrases import outside
 from clara.language.tokens import length, words
 
 # After this many seconds a message begins anew: people come back the next day with another matter.
@@ -46,13 +47,8 @@ STEM: Final = 4
 # Replies after which the subject is still what it was.
 _PASSING: Final = frozenset(
     {
-        ReplyStatus.COMMAND,
-        ReplyStatus.UNREADABLE,
-        ReplyStatus.LIMITED,
-        ReplyStatus.CALMED,
-        ReplyStatus.FEEDBACK,
-        ReplyStatus.URGENT,
-        ReplyStatus.RIGHTS,
+        *(ReplyStatus.COMMAND, ReplyStatus.UNREADABLE, ReplyStatus.LIMITED, ReplyStatus.CALMED),
+        *(ReplyStatus.FEEDBACK, ReplyStatus.URGENT, ReplyStatus.RIGHTS),
     }
 )
 
@@ -63,11 +59,6 @@ Topics = Callable[[str], tuple[Mapping[str, float], float]]
 # What kinds of thing a text asks for, in the words of the passages ("plazos"). A short question and a long name are found by
 # the name; with these words the right section was cited for 316 of 340 follow-ups in four languages, without for 284.
 Matters = Callable[[str], Sequence[str]]
-
-
-def no_matters(_text: str) -> Sequence[str]:
-    """Know no kinds."""
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +121,7 @@ class Following:
         named: NamedProcedures,
         topics: Topics,
         places: Places,
-        matters: Matters = no_matters,
+        matters: Matters,
     ) -> None:
         self._books = books
         self._names = names
@@ -165,8 +156,9 @@ class Following:
         reading = self.read(question, language)
         if named:
             supposed = reading.what_if and not reading.asks_fully  # "¿y si cobro el paro?"
-            beside = supposed or (reading.leans and self._sets_beside(reading))
-            return last.document_id not in named and reading.own <= sum(named.values()) and beside
+            only_beside = self._named.find(reading.beside) and not self._named.find(reading.before)
+            beside = supposed or (reading.leans and only_beside)  # "¿y puedo cobrarlo con el paro?"
+            return last.document_id not in named and reading.own <= sum(named.values()) and bool(beside)
         if reading.own == 0:
             return size <= LIGHT_LONGEST and self._says_something(reading, question)
         most, certain = _bounds(reading, size)
@@ -179,7 +171,8 @@ class Following:
         """
         reading = self.read(question, language)
         same = self._same(past, document)
-        asks = () if reading.asks else self._carried(same)
+        carried = (self.asks_of(earlier.question, earlier.language) for earlier in same)
+        asks = () if reading.asks else next(filter(None, carried), ())
         said = f"{' '.join(asks)}{'. ' if asks else ''}{question}"
         kept = [*self._kept_place(question, same), *self._kept_person(reading, same), *self._matters(said)]
         whole = f"{self._names[document][language]}: {said}"
@@ -187,7 +180,9 @@ class Following:
 
     def asks_of(self, question: str, language: str) -> tuple[str, ...]:
         """Give the phrases with which a question asks, without what it is about."""
-        return _telling(self.read(question, language).asks)
+        asks = self.read(question, language).asks
+        longer = [ask for ask in asks if length(ask) > 1]  # where one says what is asked, bare question words say nothing
+        return tuple(dict.fromkeys(longer or asks))[:MOST_CARRIED]
 
     def read(self, question: str, language: str) -> Reading:
         """Read a message in its language, or in one that knows all of its words: people mix them."""
@@ -203,9 +198,9 @@ class Following:
         found = book.following.found(said)
         spans = [(start, end) for start, end, _ in found]
         kinds = [_kinds(labels, start) for start, _, labels in found]
-        covered = {place for start, end in spans for place in range(start, end)}
-        place = self._place_words(question)
-        left = [word for number, word in enumerate(said) if number not in covered and not _known(word, place)]
+        place = self._places.territory_of(question)
+        names = frozenset(word for name in (place.name, *place.aliases) for word in words(name)) if place else frozenset[str]()
+        left = [word for word in outside(said, spans) if not _known(word, names)]
         gap = "" if language == "zh" else " "
         phrases = [gap.join(said[start:end]) for start, end in spans]
         first = kinds[0] if spans and spans[0][0] == 0 else frozenset()
@@ -222,24 +217,10 @@ class Following:
             beside=gap.join(said[end:]),
         )
 
-    def _place_words(self, question: str) -> frozenset[str]:
-        place = self._places.territory_of(question)
-        if place is None:
-            return frozenset()
-        return frozenset(word for name in (place.name, *place.aliases) for word in words(name))
-
     def _says_something(self, reading: Reading, question: str) -> bool:
         """Whether there is anything in it to go on from: "no" alone has nothing, an age has."""
-        numbered = any(character.isdecimal() for character in question)
-        return (
-            bool(reading.kinds - {PhraseKind.LIGHT, PhraseKind.JOIN})
-            or numbered
-            or self._places.territory_of(question) is not None
-        )
-
-    def _sets_beside(self, reading: Reading) -> bool:
-        """Whether another procedure is only set beside the one spoken of: "¿y puedo cobrarlo con el paro?"."""
-        return bool(self._named.find(reading.beside)) and not self._named.find(reading.before)
+        told = reading.kinds - {PhraseKind.LIGHT, PhraseKind.JOIN} or any(character.isdecimal() for character in question)
+        return bool(told) or self._places.territory_of(question) is not None
 
     def _elsewhere(self, question: str, last: Past, certain: Certainties) -> bool:
         documents, outside = self._topics(question)
@@ -255,9 +236,6 @@ class Following:
             elif earlier.status not in _PASSING and earlier.status is not ReplyStatus.CLARIFIED:
                 break
         return same
-
-    def _carried(self, same: Sequence[Past]) -> tuple[str, ...]:
-        return next((asks for earlier in same if (asks := self.asks_of(earlier.question, earlier.language))), ())
 
     def _kept_place(self, question: str, same: Sequence[Past]) -> list[str]:
         if self._places.territory_of(question) is not None:
@@ -294,9 +272,3 @@ def _kinds(labels: Sequence[str], start: int) -> frozenset[PhraseKind]:
 def _known(word: str, place: frozenset[str]) -> bool:
     """Whether a word is a number or names the place; Slavic languages change the end of names."""
     return word.isdecimal() or any(word == name or (len(name) > STEM and word[:STEM] == name[:STEM]) for name in place)
-
-
-def _telling(asks: Sequence[str]) -> tuple[str, ...]:
-    """Leave out bare question words where a longer phrase says what is asked."""
-    longer = [ask for ask in asks if length(ask) > 1]
-    return tuple(dict.fromkeys(longer or asks))[:MOST_CARRIED]

@@ -7,17 +7,18 @@ from typing import Final
 
 from clara.answering.dialogue.choices import Choice, Choosing
 from clara.answering.dialogue.commands import Commands
-from clara.answering.dialogue.contacts import Reaching
 from clara.answering.dialogue.correction import Correcting, Nearest
 from clara.answering.dialogue.follow_ups import Following, recent
-from clara.answering.message import Past, Reply, ReplyStatus, Turn
+from clara.answering.message import MAX_REPLY, Citation, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.frame import CONTACTS, Framing
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.knowledge.places import Place, Places
+from clara.knowledge.places import STATE, Place, Places
+from clara.knowledge.procedure import Procedure
 from clara.knowledge.retriever_wrappers import madrid_today
+from clara.retrieval.passage import Hit, Passage
 
-# What WhatsApp takes in one message through Twilio.
-ROOM: Final = 1_600
 # More procedures than this are no help to somebody who was just misunderstood.
 MOST_OPTIONS: Final = 4
 # A chosen procedure is asked about in the words of the earlier question, of which so many characters say enough.
@@ -46,6 +47,56 @@ class Listing:
         shown = [self.names[option][language] if option in self.names else self.word(option, language) for option in options]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(shown, 1))
         return Reply(self.texts.say(language, name, procedures=listed), status, language, options=tuple(options))
+
+
+class Reaching:
+    """Says how to reach a person, as far as the facts know it. `contact` is the operator's own, from the settings."""
+
+    def __init__(
+        self,
+        framing: Framing,
+        procedures: Mapping[str, Procedure],
+        passages: Sequence[Passage],
+        places: Places,
+        contact: str | None,
+    ) -> None:
+        self._texts = framing.texts
+        self._procedures = procedures
+        self._contacts = [passage for passage in passages if passage.section == CONTACTS]
+        self._writer = ExtractiveWriter(framing)
+        self._places = places
+        self._contact = contact
+
+    def people(self, language: str) -> str:
+        """Say who helps in person, whatever the matter."""
+        if self._contact:
+            return self._texts.say(language, "human_contact", contact=self._contact)
+        return self._texts.say(language, "human_default")
+
+    def ways(
+        self, document: str | None, place: Place | None, language: str, room: int, today: date
+    ) -> tuple[str, tuple[Citation, ...]]:
+        """Give the text, of `room` characters at most, and the evidence of its contact facts."""
+        said = self._texts.say(language, "human", human=self.people(language))
+        if document is None or document not in self._procedures:
+            return said, ()
+        procedure = self._procedures[document]
+        who = self._texts.say(language, "human_procedure", procedure=procedure.name[language], authority=procedure.authority)
+        said = f"{said}\n\n{who}"
+        hits = [Hit(passage, 1.0) for passage in self._of(document, place, today)]
+        if not hits:
+            return said, ()
+        facts, citations = self._writer.write(hits, language, room - len(said) - 2)
+        return (f"{said}\n\n{facts}", citations) if len(said) + 2 + len(facts) <= room else (said, ())
+
+    def _of(self, document: str, place: Place | None, today: date) -> list[Passage]:
+        """Give the contact facts that hold where the person lives, or everywhere when that is not known."""
+        around = self._places.around(place.code) if place else [STATE]
+        return [
+            passage
+            for passage in self._contacts
+            if passage.document_id == document and passage.territory in around and passage.holds(today)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +173,7 @@ class Dialogue:
             return replace(shown, trace=trace)
         if command == HUMAN:
             document, place = self._matter(turn)
-            text, citations = self.reaching.ways(document, place, language, ROOM, self.today())
+            text, citations = self.reaching.ways(document, place, language, MAX_REPLY, self.today())
             return Reply(text, ReplyStatus.COMMAND, language, citations=citations, trace=trace)
         human = self.reaching.people(language)
         said = self.listing.texts.say(language, command, human=human).strip()

@@ -6,7 +6,7 @@ wish to be forgotten leaves a doubt, and a doubt is for asking, not for erasing.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, product
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from clara.data_files import DataError, read_document, read_schema
 from clara.language.packs import read_packs
-from clara.language.phrases import Phrase, Phrases
+from clara.language.phrases import Phrase, Phrases, outside
 from clara.language.tokens import words
 
 # Where one sentence ends and another begins; a comma only parts a sentence that is no wish as a whole.
@@ -38,7 +38,6 @@ BEGINNING: Final = 10 * LONGEST
 
 
 Classes = Mapping[str, Sequence[str]]
-Kinds = Mapping[Phrase, tuple[str, ...]]
 
 
 class Wish(StrEnum):
@@ -93,8 +92,7 @@ class _Spoken:
         """Give the words beside the wish, none where it is not said; phrases are taken from the left, the longest first."""
         found = self.phrases.found(stretch)
         kinds = {kind for _, _, held in found for kind in held}
-        held = {place for start, end, _ in found for place in range(start, end)}
-        return tuple(word for place, word in enumerate(stretch) if place not in held) if self.said(kinds) else None
+        return tuple(outside(stretch, ((start, end) for start, end, _ in found))) if self.said(kinds) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ def _bare(text: str) -> str:
 
 def _language(document: Mapping[str, Any]) -> _Language:
     classes = document["classes"]
-    fillers = _phrases(document["fillers"], "filler", classes)
+    fillers = [(phrase, "filler") for phrase in _phrases(document["fillers"], classes)]
     return _Language(
         spoken={Wish(name): _spoken(said, fillers, classes) for name, said in document["wishes"].items()},
         elsewhere=Phrases((phrase, True) for phrase in document["elsewhere"]),
@@ -207,25 +205,20 @@ def _language(document: Mapping[str, Any]) -> _Language:
     )
 
 
-def _spoken(said: Mapping[str, Any], fillers: Kinds, classes: Classes) -> _Spoken:
+def _spoken(said: Mapping[str, Any], fillers: Sequence[tuple[Phrase, str]], classes: Classes) -> _Spoken:
     ways = said.get("ways", ())
-    held = [fillers, _phrases(said["whole"], "whole", classes)]
-    held += [_phrases(way[part], f"{kind}{number}", classes) for number, way in enumerate(ways) for part, kind in PARTS]
-    entries: dict[Phrase, tuple[str, ...]] = {}
-    for phrases in held:
-        for phrase, kinds in phrases.items():
-            entries[phrase] = (*entries.get(phrase, ()), *kinds)
-    return _Spoken(Phrases.of(entries), len(ways))
+    held = {"whole": said["whole"]}
+    held |= {f"{kind}{number}": way[part] for number, way in enumerate(ways) for part, kind in PARTS}
+    wishes = ((phrase, kind) for kind, phrases in held.items() for phrase in _phrases(phrases, classes))
+    return _Spoken(Phrases(chain(fillers, wishes), tuple), len(ways))
 
 
-def _phrases(phrases: Iterable[str], kind: str, classes: Classes) -> Kinds:
+def _phrases(phrases: Iterable[str], classes: Classes) -> Iterator[Phrase]:
     """Give each phrase with every choice for its {classes}: "{my} {thing}" is "my data", "my number", "our data", ..."""
-    found: dict[Phrase, tuple[str, ...]] = {}
     for phrase in phrases:
         pieces = _CLASS.split(phrase)
         choices = [[words(one) for one in (classes[piece] if place % 2 else (piece,))] for place, piece in enumerate(pieces)]
-        found.update(dict.fromkeys((tuple(chain.from_iterable(chosen)) for chosen in product(*choices)), (kind,)))
-    return found
+        yield from (tuple(chain.from_iterable(chosen)) for chosen in product(*choices))
 
 
 def read_wishes(folder: Path) -> Wishes:

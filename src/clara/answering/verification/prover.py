@@ -16,9 +16,8 @@ from clara.answering.verification.polarity import added, bounds_in, denials_in, 
 from clara.answering.verification.statements import Statement, Subjects, statements
 from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import HeldFigures
-from clara.language.figures.figure import FigureKind
+from clara.language.figures.figure import FigureKind, FoundFigure
 from clara.language.figures.lexicon import SPANISH, Polarity
-from clara.language.figures.page import FoundFigure
 from clara.language.figures.reader import Reader
 from clara.language.tokens import Token, cut, words
 from clara.retrieval.passage import Passage

@@ -12,7 +12,7 @@ from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Procedure
 from clara.language.figures.lexicon import SPANISH
-from clara.language.phrases import Phrases, signs
+from clara.language.phrases import Phrases, outside, signs
 from clara.language.sentences import ABBREVIATIONS, sentence_ends
 from clara.language.tokens import Token, texts_of, words
 from clara.retrieval.passage import Passage
@@ -47,18 +47,14 @@ class Statement:
         return short or self.claim.endswith(("?", "？", "؟"))
 
 
-def _glued(text: str) -> str:
-    """Join marks to what stands before them: "etc.) [C1]" must not be cut before the mark."""
-    return re.sub(rf"\s+(?={MARKS.pattern})", _HELD, text)
-
-
 def statements(text: str) -> list[Statement]:
     """Cut a reply into its statements, line by line. Marks behind a full stop belong to the sentence before it."""
     found: list[Statement] = []
     for line in text.splitlines():
         bullet = _BULLET.match(line)
         number = int(bullet["number"]) if bullet and bullet["number"] else None
-        body = _glued(_MARKS_BEHIND.sub(r"\2\1", line[bullet.end() :] if bullet else line))
+        body = _MARKS_BEHIND.sub(r"\2\1", line[bullet.end() :] if bullet else line)
+        body = re.sub(rf"\s+(?={MARKS.pattern})", _HELD, body)  # "etc.) [C1]" must not be cut before the mark
         for place, (start, end) in enumerate(pairwise([0, *sentence_ends(body, _SHORT)])):
             said = body[start:end].replace(_HELD, " ").strip()
             marks = tuple(dict.fromkeys(mark for group in MARKS.findall(said) for mark in _MARK.findall(group)))
@@ -93,8 +89,7 @@ class Subjects:
 
     def without_titles(self, tokens: Sequence[Token]) -> list[Token]:
         """Leave out the names of procedures: what they say ("after", "minimum") is said of nothing."""
-        named = {place for start, end in self._titles.spans(texts_of(tokens)) for place in range(start, end)}
-        return [token for place, token in enumerate(tokens) if place not in named]
+        return outside(tokens, self._titles.spans(texts_of(tokens)))
 
     def bodies_in(self, tokens: Sequence[Token]) -> frozenset[str]:
         """Give the offices that a text names."""

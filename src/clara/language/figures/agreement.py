@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.page import FoundFigure
+from clara.language.figures.figure import Figure, FigureKind, FoundFigure
 from clara.language.fold import fold
 
 # Units that are a number of another one. A month is no number of days, a working day no day, and 24 hours are no day.

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.figure import Figure, FigureKind, FigureText
 from clara.language.figures.lexicon import Lexicon
 from clara.language.figures.numbers import chinese
-from clara.language.figures.page import FigureText
 from clara.language.tokens import ALPHANUMERIC
 
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
@@ -18,18 +17,16 @@ _DATE = re.compile(
     rf"(?:\s*[至到和、-]+\s*(?P<last>{_NUMBER})\s*[日号號])?)?"
 )
 _CHINESE_YEAR = re.compile(r"(?P<year>(?:19|20)\d{2}|二[〇零][一二〇零三四五六七八九]{2})\s*年")
-_MONTHS, _DAYS = 12, 31
+_MONTHS, _DAYS = range(1, 13), range(1, 32)
 
 
 def read_chinese_dates(page: FigureText) -> None:
     """Read dates, months and years in Chinese."""
     for match in page.matches(_DATE):
         month = int(chinese(match["month"]))
-        if not 1 <= month <= _MONTHS:
-            continue
         year = f"{chinese(match['year']):.0f}" if match["year"] else None
         days = [int(chinese(match[name])) for name in ("day", "last") if match[name]]
-        if any(not 1 <= day <= _DAYS for day in days):
+        if month not in _MONTHS or any(day not in _DAYS for day in days):
             continue
         if not days:
             page.add(*match.span(), [Figure(FigureKind.DATE, f"{year}-{month:02d}" if year else f"--{month:02d}")])
@@ -38,8 +35,7 @@ def read_chinese_dates(page: FigureText) -> None:
         for (start, end), day in zip(spans, days, strict=False):
             page.add(start, end, [Figure(FigureKind.DATE, f"{year or '-'}-{month:02d}-{day:02d}")])
         page.hide(*match.span())
-    for match in page.matches(_CHINESE_YEAR):
-        page.add(*match.span(), [Figure(FigureKind.DATE, f"{chinese(match['year']):.0f}")])
+    page.read(_CHINESE_YEAR, FigureKind.DATE, lambda match: f"{chinese(match['year']):.0f}")
 
 
 # A letter or digit that would make one word with what follows; Chinese writes without blanks.
@@ -63,15 +59,10 @@ def addresses(page: FigureText, _lexicon: Lexicon) -> None:
     for kind, pattern in ((FigureKind.URL, _LINK), (FigureKind.EMAIL, _EMAIL), (FigureKind.URL, _SITE)):
         for match in page.matches(pattern, cased=True) if "." in page.rest else ():
             address = match[0].rstrip(_AFTER_ADDRESS)
-            if kind is FigureKind.URL and pattern is _SITE and not _is_site(address):
-                continue
-            page.add(match.start(), match.start() + len(address), [Figure(kind, address)])
-
-
-def _is_site(address: str) -> bool:
-    """Whether what looks like a host is one: "mes.Es" is the end of a sentence and the beginning of the next."""
-    ending = re.split(r"/", address)[0].rsplit(".", 1)[-1]
-    return ending.islower() or address.isupper()
+            ending = address.partition("/")[0].rsplit(".", 1)[-1]
+            # "mes.Es" is no host, but the end of a sentence and the beginning of the next.
+            if pattern is not _SITE or ending.islower() or address.isupper():
+                page.add(match.start(), match.start() + len(address), [Figure(kind, address)])
 
 
 _YEAR = r"(?:19|20)\d{2}"
@@ -88,8 +79,7 @@ _BEFORE_NUMBER = r"[\s(]*(?:(?:ue|ce|eu|ec|es|єс|ес|sem|ism|dgm|dggm)\)?\s*)
 
 def norms(page: FigureText, lexicon: Lexicon) -> None:
     """Read norms with their kind, as far as it is told; the unit of the figure is the kind, None when it is not."""
-    for match in page.matches(_GAZETTE):
-        page.add(*match.span(), [Figure(FigureKind.NORM, match[0].upper())])
+    page.read(_GAZETTE, FigureKind.NORM, lambda match: match[0].upper())
     for match in (*page.matches(_EUROPEAN), *page.matches(_NUMBERED)):
         if page.rest[match.start()] == "\0":
             continue
@@ -170,11 +160,8 @@ def _provision_patterns(words: tuple[tuple[str, str], ...]) -> list[tuple[str, r
 
 def provisions(page: FigureText, lexicon: Lexicon) -> None:
     """Read articles and dispositions of norms."""
-    for match in page.matches(_CHINESE_ARTICLE):
-        number = f"{match[1]}.{match[2]}" if match[2] else match[1]
-        page.add(*match.span(), [Figure(FigureKind.PROVISION, f"art. {number}")])
-    for match in page.matches(_DISPOSITION, cased=True):
-        page.add(*match.span(), [Figure(FigureKind.PROVISION, f"{match[1]} {match[2]}")])
+    page.read(_CHINESE_ARTICLE, FigureKind.PROVISION, lambda match: f"art. {'.'.join(filter(None, match.groups()))}")
+    page.read(_DISPOSITION, FigureKind.PROVISION, lambda match: f"{match[1]} {match[2]}", cased=True)
     for name, pattern in _provision_patterns(tuple(lexicon.provisions.items())):
         for match in page.matches(pattern):
             group = 1 if match[1] else 2
@@ -199,12 +186,10 @@ def _form_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[
 
 def forms(page: FigureText, lexicon: Lexicon) -> None:
     """Read the codes of forms and fees."""
-    for match in page.matches(_FOREIGNERS_FORM, cased=True):
-        code = re.sub(r"^(EX|TA)[-. ]?", r"\1-", match[0].upper())
-        page.add(*match.span(), [Figure(FigureKind.FORM, code)])
+    code = re.compile(r"^(EX|TA)[-. ]?")
+    page.read(_FOREIGNERS_FORM, FigureKind.FORM, lambda match: code.sub(r"\1-", match[0].upper()), cased=True)
     fee, form = _form_patterns(lexicon.forms)
-    for match in page.matches(fee):
-        page.add(*match.span(), [Figure(FigureKind.FORM, f"790-{match[1]}")])
+    page.read(fee, FigureKind.FORM, lambda match: f"790-{match[1]}")
     for match in page.matches(form):
         group = 1 if match[1] else 2
         further = _FURTHER_FORMS.match(page.rest, match.end())
@@ -237,12 +222,11 @@ _INITIAL = re.compile(rf"{_ALONE}(?<!-)(3[01]|[12]\d|[1-9])-([EFMAJSOND]){_END}(
 _INITIALS: Mapping[str, tuple[int, ...]] = {
     "E": (1,), "F": (2,), "M": (3, 5), "A": (4, 8), "J": (6, 7), "S": (9,), "O": (10,), "N": (11,), "D": (12,),
 }  # fmt: skip
-_MONTHS, _DAYS = 12, 31
 _CENTURY = "20"
 
 
 def _day(year: str, month: int, day: int) -> Iterator[Figure]:
-    if 1 <= month <= _MONTHS and 1 <= day <= _DAYS:
+    if month in _MONTHS and day in _DAYS:
         yield Figure(FigureKind.DATE, f"{_CENTURY + year if len(year) == len(_CENTURY) else year}-{month:02d}-{day:02d}")
 
 
@@ -258,9 +242,8 @@ def dates(page: FigureText, lexicon: Lexicon) -> None:
         if readings:
             page.add(*match.span(), readings)
     for match in page.matches(_INITIAL, cased=True):
-        page.add(
-            *match.span(), [Figure(FigureKind.DATE, f"--{month:02d}-{int(match[1]):02d}") for month in _INITIALS[match[2]]]
-        )
+        months = _INITIALS[match[2]]
+        page.add(*match.span(), [Figure(FigureKind.DATE, f"--{month:02d}-{int(match[1]):02d}") for month in months])
     for match in page.matches(_SCHOOL_YEARS):
         if _follow(match[1], match[2]):
             page.add(*match.span(1), [Figure(FigureKind.DATE, match[1])])
@@ -279,12 +262,9 @@ def times(page: FigureText, _lexicon: Lexicon) -> None:
     """Read times of day."""
     for match in page.matches(_ALWAYS):
         page.add(*match.span(), [Figure(FigureKind.PERIOD, 24.0, "hour")])
-    for match in page.matches(_HALF_DAY):
-        hour = int(match[1]) % _NOON + (_NOON if match[3] == "p" else 0)
-        page.add(*match.span(), [Figure(FigureKind.TIME, f"{hour:02d}:{match[2] or '00'}")])
-    for match in page.matches(_TIME):
-        minute = next((group for group in match.groups()[1:] if group), "00")
-        page.add(*match.span(), [Figure(FigureKind.TIME, f"{int(match[1]):02d}:{minute}")])
+    noon = {"a": 0, "p": _NOON}
+    page.read(_HALF_DAY, FigureKind.TIME, lambda match: f"{int(match[1]) % _NOON + noon[match[3]]:02d}:{match[2] or '00'}")
+    page.read(_TIME, FigureKind.TIME, lambda match: f"{int(match[1]):02d}:{next(filter(None, match.groups()[1:]), '00')}")
 
 
 _PHONE = re.compile(
@@ -293,7 +273,6 @@ _PHONE = re.compile(
 )
 _FOREIGN_PHONE = re.compile(_ALONE + r"(?<![.,/-])(?:\+|00)[1-9]\d(?:[ ().-]{0,2}\d){5,13}(?!\d)")
 _LONG = re.compile(_ALONE + r"(?<![.,/-])\d{9,}(?![\d.,]\d| ?[€%]| ?(?:eur|евро|євро|欧|يورو))")
-_PHONE_DIGITS = 9
 
 
 def phones(page: FigureText, _lexicon: Lexicon) -> None:
@@ -306,13 +285,5 @@ def phones(page: FigureText, _lexicon: Lexicon) -> None:
             page.add(*match.span(), [Figure(FigureKind.PHONE, spanish)], values=count)
 
 
-RULES: Final[tuple[Callable[[FigureText, Lexicon], None], ...]] = (
-    addresses,
-    norms,
-    provisions,
-    forms,
-    dates,
-    times,
-    phones,
-    lettered,
-)
+Rule = Callable[[FigureText, Lexicon], None]
+RULES: Final[tuple[Rule, ...]] = (addresses, norms, provisions, forms, dates, times, phones, lettered)

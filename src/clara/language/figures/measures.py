@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from clara.language.figures.ages import are_ages, is_age
-from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.figure import Figure, FigureKind, FigureText
 from clara.language.figures.lexicon import SPANISH, Lexicon, Unit
 from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
-from clara.language.figures.page import FigureText
 from clara.language.tokens import Token, texts_of, tokens_of
 
 # Sizes are counted, too.

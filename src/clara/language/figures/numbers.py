@@ -87,21 +87,8 @@ class NumberWords:
         return found if value > 0 and (smaller or (ones_first and "و" in self._joiners)) else None
 
 
-_IDEOGRAPHS = {
-    "零": 0,
-    "〇": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "兩": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
+_DIGITS = ("零〇", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九")
+_IDEOGRAPHS = {sign: digit for digit, signs in enumerate(_DIGITS) for sign in signs}
 _PLACES = {"十": 10, "百": 100, "千": 1000}
 IDEOGRAPHS = f"[{''.join(_IDEOGRAPHS)}{''.join(_PLACES)}万萬]"
 

@@ -10,10 +10,9 @@ from functools import cache
 
 from clara.data_files import package_folder
 from clara.language.figures.codes import RULES, addresses, read_chinese_dates
-from clara.language.figures.figure import Figure, FigureKind
+from clara.language.figures.figure import Figure, FigureKind, FigureText, FoundFigure
 from clara.language.figures.lexicon import SPANISH, Lexicon, read_lexicons
 from clara.language.figures.measures import Scan
-from clara.language.figures.page import FigureText, FoundFigure
 from clara.language.fold import fold
 from clara.language.tokens import texts_of, tokens_of
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from clara.adapters.models.scripted import Manner, ObedientWriter
-from clara.answering.journey import MAX_REPLY
+from clara.answering.message import MAX_REPLY
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Written
 from clara.json_lines import TEXT, TEXTS
 from clara.knowledge.passages import FactPassage, fact_of
