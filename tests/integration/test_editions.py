@@ -14,8 +14,8 @@ from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.answering.journey import converse
 from clara.answering.message import Message
 from clara.container import Container
-from clara.retrieval.corpus_alias import Standing, name_of, version_name
 from clara.retrieval.passage import Query
+from clara.retrieval.served_corpora import Standing, name_of, version_name
 
 
 @pytest.fixture

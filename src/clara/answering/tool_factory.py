@@ -131,7 +131,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
     """Give the steps, ready. Raises DataError when a phrasebook has faults."""
     books = read_phrasebooks(knowledge.data)
     catalogue, named, names = knowledge.catalogue, knowledge.named, knowledge.names
-    vocabulary = read_vocabulary(knowledge.data / "vocabulary" / "tramites.json")
+    vocabulary = read_vocabulary(knowledge.data, "tramites")
     framing = Framing(texts, names, knowledge.passages)
 
     def matters(text: str) -> list[str]:
@@ -195,8 +195,8 @@ def _topics(knowledge: Knowledge) -> Topics:
 
 
 def build_scope(data: Path, embedder: Callable[[], Embedder]) -> Scope:
-    """Read data/scope and join it to the embedder. Raises DataError, VocabularyError."""
-    vocabulary = read_vocabulary(data / "vocabulary" / "tramites.json")
+    """Read data/scope and join it to the embedder. Raises DataError."""
+    vocabulary = read_vocabulary(data, "tramites")
     return Scope(read_abuse(data), EmbeddingClassifier(_scope_model(data), embedder).shares, vocabulary.content)
 
 

@@ -29,9 +29,9 @@ from clara.once import Once
 from clara.retrieval.cache.keys import Cache, CacheUnavailableError, Event, Keys, SealedCache
 from clara.retrieval.cache.results import ResultMemory, cached
 from clara.retrieval.cache.semantic import SemanticMemory
-from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder
+from clara.retrieval.served_corpora import Standing
 from clara.retrieval.turn_vectors import Deadline, EmbeddingSlots, TurnVectors
 from clara.settings import Settings, load_settings, resources
 

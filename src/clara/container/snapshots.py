@@ -9,7 +9,7 @@ import structlog
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.data_files import DataError
 from clara.ingestion.ports import CorpusUnavailableError
-from clara.retrieval.corpus_alias import Standing
+from clara.retrieval.served_corpora import Standing
 
 log = structlog.get_logger()
 

@@ -17,8 +17,8 @@ from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS, passages_of
 from clara.knowledge.procedure import Fact
 from clara.knowledge.retriever_wrappers import madrid_today
-from clara.retrieval.corpus_alias import COPY
 from clara.retrieval.passage import Passage
+from clara.retrieval.served_corpora import COPY
 
 # Bytes of chance in the name of a copy: two questions at once are as good as never given the same.
 CHANCE: Final = 6

@@ -16,11 +16,11 @@ from clara.ingestion.ports import FillableCorpora, StoredCorpus
 from clara.ingestion.programs import Survey, passages_of_programs
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
-from clara.retrieval.corpus_alias import name_of
 from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.passage import Passage
 from clara.retrieval.ports import Embedder
 from clara.retrieval.profile import Profile
+from clara.retrieval.served_corpora import name_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 

@@ -14,9 +14,9 @@ from clara.ingestion.journey import STEP
 from clara.ingestion.ports import LOOKED_AT, FillableCorpora, Space, Spaces
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
-from clara.retrieval.corpus_alias import name_of
 from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder
+from clara.retrieval.served_corpora import name_of
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]

@@ -11,13 +11,12 @@ from clara.knowledge.knowledge_base import KnowledgeVersion
 from clara.knowledge.retriever_wrappers import dated, located, vouched, warned
 from clara.once import Once
 from clara.retrieval.calibration import read_calibration
-from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import by_vectors_of, hybrid
 from clara.retrieval.metrics import RetrievalMetrics, measured
 from clara.retrieval.passage import Found, Gather, Query, Retrieve
 from clara.retrieval.ports import Embedder, IndexUnavailableError
-from clara.retrieval.served_corpora import ServedCorpora
+from clara.retrieval.served_corpora import ServedCorpora, Standing
 from clara.retrieval.tiers import Tier, tiers
 from clara.retrieval.validation import validated
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.quality.gate import Shortfall
-from clara.retrieval.embedders import RememberingEmbedder, read_vectors
+from clara.retrieval.embedders import RememberingEmbedder, WrappedEmbedder, read_vectors
 from clara.retrieval.ports import Embedder, Role
 from clara.settings import resources
 
@@ -24,14 +24,12 @@ NAMED: Final = 20
 Say = Callable[[str], None]
 
 
-class OnceEmbedder:
+class OnceEmbedder(WrappedEmbedder):
     """Embeds each text once, however often it is asked: questions of an evaluation are public. `texts` are those, in order."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self.model = embedder.model
-        self.dimensions = embedder.dimensions
+        super().__init__(embedder)
         self.asked = 0
-        self._embedder = embedder
         self._lock = Lock()
         self._made: dict[tuple[str, Role], list[float]] = {}
 

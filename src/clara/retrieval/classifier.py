@@ -4,7 +4,6 @@ What it tells of, and from which examples it learned, is data: one file for each
 clara_lab.training.classifier.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from clara.retrieval.arrays import read_arrays
+from clara.retrieval.arrays import read_trained
 from clara.retrieval.intent import EMBEDDING_WEIGHT, Linear, grams, weighed
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 from clara.retrieval.turn_vectors import TurnVectors
@@ -84,17 +83,4 @@ class EmbeddingClassifier:
 
 def read_classifier(file: Path) -> TextClassifier:
     """Read the trained model. Raises OSError or ValueError when the file is missing or damaged."""
-    arrays = read_arrays(file)
-    try:
-        return TextClassifier(arrays, json.loads(str(arrays.pop("about"))))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{file.name} is no classifier: {error!r}") from error
-
-
-def write_classifier(file: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Write a trained model: half precision, compressed; `about` says what it was trained on."""
-    stored = {
-        name: np.asarray(values, dtype=np.float16 if "buckets" in name else np.float32) for name, values in arrays.items()
-    }
-    stored["about"] = np.array(json.dumps(about, ensure_ascii=False, sort_keys=True))
-    np.savez_compressed(file, allow_pickle=False, **stored)
+    return read_trained(file, TextClassifier)

@@ -50,13 +50,20 @@ def vector_of(query: Query, embedder: Embedder) -> Vector:
     return query.vectors.of(embedder, query.text) if query.vectors else embedded(embedder, [query.text], "query")[0]
 
 
-class MaskingEmbedder:
-    """Embeds what people ask without what says who they are; texts of a corpus are public and stay as they are."""
+class WrappedEmbedder:
+    """What stands around an embedder has its model and its dimensions."""
 
-    def __init__(self, embedder: Embedder, mask: Callable[[str], str]) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self.model = embedder.model
         self.dimensions = embedder.dimensions
         self._embedder = embedder
+
+
+class MaskingEmbedder(WrappedEmbedder):
+    """Embeds what people ask without what says who they are; texts of a corpus are public and stay as they are."""
+
+    def __init__(self, embedder: Embedder, mask: Callable[[str], str]) -> None:
+        super().__init__(embedder)
         self._mask = mask
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
@@ -78,16 +85,14 @@ class AbsentEmbedder:
         raise EmbedderUnavailableError(self._reason)
 
 
-class LenientEmbedder:
+class LenientEmbedder(WrappedEmbedder):
     """Gives zero vectors once the embedder is out: better a passage that is found by its words alone than an old one.
 
     `on_failure` is told once.
     """
 
     def __init__(self, embedder: Embedder, on_failure: Callable[[EmbedderUnavailableError], None]) -> None:
-        self.model = embedder.model
-        self.dimensions = embedder.dimensions
-        self._embedder = embedder
+        super().__init__(embedder)
         self._on_failure = on_failure
         self._out = False
 
@@ -107,13 +112,11 @@ def digest_of(text: str, role: Role) -> str:
     return hashlib.sha256(f"{role}\n{text}".encode("utf-8", "replace")).hexdigest()
 
 
-class RememberingEmbedder:
+class RememberingEmbedder(WrappedEmbedder):
     """Gives known vectors at once and asks the embedder for the others only."""
 
     def __init__(self, embedder: Embedder, known: Mapping[str, NDArray[Any]]) -> None:
-        self.model = embedder.model
-        self.dimensions = embedder.dimensions
-        self._embedder = embedder
+        super().__init__(embedder)
         self._known = known
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:

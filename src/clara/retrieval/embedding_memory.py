@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clara.errors import Unavailable
 from clara.language.fold import spaced
+from clara.retrieval.embedders import WrappedEmbedder
 from clara.retrieval.metrics import Counters, summary
 from clara.retrieval.ports import Embedder, Role
 
@@ -112,7 +113,7 @@ def key_of(embedder: Embedder, text: str, role: Role) -> str:
     return hashlib.sha256(json.dumps([embedder.model, role, embedder.dimensions, normalised]).encode()).hexdigest()
 
 
-class MemorisingEmbedder:
+class MemorisingEmbedder(WrappedEmbedder):
     """Gives remembered vectors and asks the embedder for the others only, once for each text; remembers what it computed.
 
     Vectors are float32 values whether remembered or fresh. What people ask is not remembered: the role "query" passes through
@@ -128,9 +129,7 @@ class MemorisingEmbedder:
         remember_queries: bool = False,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self.model = embedder.model
-        self.dimensions = embedder.dimensions
-        self._embedder = embedder
+        super().__init__(embedder)
         self._memory = memory
         self._on_failure = on_failure
         self._remember_queries = remember_queries

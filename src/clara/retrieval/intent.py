@@ -4,7 +4,6 @@ One model sees the question's embedding and its character n-grams, so that both 
 count; a second one sees the n-grams alone, and works without an embedder. Training is in clara_lab.training.intents.
 """
 
-import json
 import re
 import zlib
 from collections import Counter
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from clara.language.fold import accented, folded
 from clara.language.tokens import ALPHANUMERIC, IDEOGRAPH
-from clara.retrieval.arrays import read_arrays
+from clara.retrieval.arrays import read_trained
 from clara.retrieval.ports import Vector
 
 Matrix = NDArray[np.float32]
@@ -188,18 +187,5 @@ def _linear(arrays: Mapping[str, Any], about: Mapping[str, Any], name: str, kind
 
 
 def read_intent(file: Path) -> IntentModel:
-    """Read a trained model. Raises OSError or ValueError when the file is missing or damaged."""
-    arrays = read_arrays(file)
-    try:
-        return IntentModel(arrays, json.loads(str(arrays.pop("about"))))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{file.name} is no intent model: {error!r}") from error
-
-
-def write_intent(file: Path, arrays: Mapping[str, Sequence[Any] | NDArray[Any]], about: Mapping[str, Any]) -> None:
-    """Write a trained model: half precision, compressed; `about` says what it was trained on."""
-    stored = {
-        name: np.asarray(values, dtype=np.float16 if "buckets" in name else np.float32) for name, values in arrays.items()
-    }
-    stored["about"] = np.array(json.dumps(about, ensure_ascii=False, sort_keys=True))
-    np.savez_compressed(file, allow_pickle=False, **stored)
+    """Read the trained model. Raises OSError or ValueError when the file is missing or damaged."""
+    return read_trained(file, IntentModel)

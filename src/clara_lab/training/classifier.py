@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
 from clara.container import Container
-from clara.retrieval.classifier import write_classifier
+from clara.retrieval.arrays import write_trained
 from clara.retrieval.intent import EMBEDDING_WEIGHT
 from clara.settings import load_settings
 from clara_lab.training.intents import Floats, embedded, fit, rarity_of, rows_of
@@ -92,5 +92,5 @@ def train_embedded(examples: Sequence[tuple[str, str]], *penalties: float) -> tu
 
 def write_model(target: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
     """Write a model, and say how large it is."""
-    write_classifier(target, arrays, about)
+    write_trained(target, arrays, about)
     click.echo(f"{target.name}: {about['examples']} examples, {target.stat().st_size / 1e6:.2f} MB")

@@ -20,7 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from clara.container import Container
 from clara.knowledge.catalogue import examples_of, read_catalogue
 from clara.knowledge.questions import OUTSIDE, TypicalQuestion, digest_of
-from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT, grams, weighed, write_intent
+from clara.retrieval.arrays import write_trained
+from clara.retrieval.intent import BUCKETS, EMBEDDING_WEIGHT, grams, weighed
 from clara.retrieval.ports import Embedder
 from clara.settings import load_settings, resources
 
@@ -151,7 +152,7 @@ def main() -> None:
     vectors = embedded([example.text for example in examples], embedder, container.settings.home / "typical-questions.npz")
     arrays, about = train(examples, vectors, embedder.model)
     target = resources() / "data" / "intent.npz"
-    write_intent(target, arrays, about)
+    write_trained(target, arrays, about)
     click.echo(f"{target.name}: {len(examples)} examples, {target.stat().st_size / 1e6:.1f} MB")
 
 

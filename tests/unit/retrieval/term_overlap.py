@@ -24,7 +24,7 @@ CODE = {
 
 def vocabulary_of(name: str) -> Vocabulary:
     """Read one of the real vocabularies."""
-    return read_vocabulary(VOCABULARIES / f"{name}.json")
+    return read_vocabulary(VOCABULARIES.parent, name)
 
 
 def code_passage(name: str, text: str) -> Passage:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from clara.retrieval.classifier import TextClassifier, read_classifier, write_classifier
+from clara.retrieval.arrays import write_trained
+from clara.retrieval.classifier import TextClassifier, read_classifier
 from clara.retrieval.intent import grams
 
 BUCKETS = 64
@@ -20,7 +21,7 @@ def by_letters(folder: Path) -> TextClassifier:
         "grams_bias": np.zeros(2, dtype=np.float32),
         "grams_buckets": buckets,
     }
-    write_classifier(folder / "model.npz", arrays, {"classes": ["es", "pt"], "embedder": "", "marked": True})
+    write_trained(folder / "model.npz", arrays, {"classes": ["es", "pt"], "embedder": "", "marked": True})
     return read_classifier(folder / "model.npz")
 
 

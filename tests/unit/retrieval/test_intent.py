@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clara.retrieval.intent import BUCKETS, Intent, IntentModel, grams, read_intent, write_intent
+from clara.retrieval.arrays import write_trained
+from clara.retrieval.intent import BUCKETS, Intent, IntentModel, grams, read_intent
 from clara.settings import resources
 
 PAIRS = [["nie", "plazos"], ["nie", "cuantias"], ["tie", "plazos"]]
@@ -53,7 +54,7 @@ def tiny_arrays() -> dict[str, Any]:
 def written(folder: Path, **changes: Any) -> Path:
     """Write the tiny model, some of its arrays changed."""
     file = folder / "intent.npz"
-    write_intent(file, {**tiny_arrays(), **changes}, {**ABOUT, "embedder": "tiny"})
+    write_trained(file, {**tiny_arrays(), **changes}, {**ABOUT, "embedder": "tiny"})
     return file
 
 
@@ -245,7 +246,7 @@ def test_incomplete(tmp_path: Path, name: str) -> None:
     file = written(tmp_path)
     with np.load(file) as stored:
         np.savez(file, **{key: stored[key] for key in stored.files if key != name})
-    with pytest.raises(ValueError, match=rf"intent\.npz is no intent model: KeyError\('{name}'\)"):
+    with pytest.raises(ValueError, match=rf"intent\.npz is no such model: KeyError\('{name}'\)"):
         read_intent(file)
 
 

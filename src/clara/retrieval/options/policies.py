@@ -139,8 +139,7 @@ BOUNDS: Final = {"measured": E5, "default": DEFAULT, "lenient": LENIENT, "strict
 
 def subject_of(profile: Profile, data: Path) -> Vocabulary:
     """Read the words of what a corpus is about: programs, or public procedures."""
-    name = "code" if profile.language == "code" else "tramites"
-    return read_vocabulary(data / "vocabulary" / f"{name}.json")
+    return read_vocabulary(data, "code" if profile.language == "code" else "tramites")
 
 
 def by_policy(

@@ -11,9 +11,9 @@ from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.statements import AtOnce, Exchanges, Session, Statements, Transaction
 from clara.errors import Refused
 from clara.ingestion.ports import LOOKED_AT, CorpusUnavailableError, Space, Unembedded
-from clara.retrieval.corpus_alias import Standing
 from clara.retrieval.embedders import is_blank
 from clara.retrieval.ports import Vector
+from clara.retrieval.served_corpora import Standing
 
 # Any constant: one process builds the vectors of a corpus at a time, or both would pay for them.
 BUILDING: Final = 5_305_003

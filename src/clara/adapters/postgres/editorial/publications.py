@@ -11,8 +11,8 @@ from clara.adapters.postgres.statements import AtOnce, Session, Statements, Tran
 from clara.editorial.records import KnownPassage, Publication, ServedChangedError, ServedVersion, ShownPassage
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
-from clara.retrieval.corpus_alias import name_of, version_name
 from clara.retrieval.passage import Passage, stored_passage
+from clara.retrieval.served_corpora import name_of, version_name
 
 # The names whose evidence is kept: what an answer may rest on. Corpora of an operator's own are their own matter.
 EVIDENCE: Final = ("clara", "law")
