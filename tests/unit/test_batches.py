@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.json_lines import FLAG, MOST_NAMED, TEXT, TEXTS, BatchError, one_of, optional, or_null, read_lines, strangers
+from clara.data_files import FLAG, MOST_NAMED, TEXT, TEXTS, BatchError, one_of, optional, or_null, read_lines, strangers
 
 FIELDS = {
     "id": TEXT,

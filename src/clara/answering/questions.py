@@ -11,7 +11,7 @@ from typing import Any, Final
 from clara.answering.journey import Tools, converse
 from clara.answering.message import Act, Message, Past, Reply, after
 from clara.answering.privacy.rights import asks_to_forget
-from clara.json_lines import TEXT, TEXTS, BatchError, optional, read_lines
+from clara.data_files import TEXT, TEXTS, BatchError, optional, read_lines
 
 # A line of a batch: `turns` are the messages before the question, of the same person.
 FIELDS: Final = {"id": TEXT, "query": TEXT, "turns": optional(TEXTS)}

@@ -4,7 +4,6 @@ All of it is decided here without asking anybody: values go in, values come out.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from clara.knowledge.law.norm import Norm
 from clara.knowledge.law.references import provisions_of
 from clara.knowledge.procedure import Fact, Procedure
 from clara.knowledge.sources import address_of
-from clara.language.figures.figure import Figure, FigureKind, as_json
+from clara.language.figures.figure import Figure, FigureKind, figures_as_json
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import spanish
 from clara.language.tokens import LETTER
@@ -96,11 +95,6 @@ def _block(source_id: str, gone: Sequence[str], came: Sequence[str]) -> DriftFin
     title = next((line for line in (*gone, *came) if line), "")[:120]
     before, after = ("\n".join(lines) if lines else None for lines in (gone, came))
     return DriftFinding(source_id, "page", weight, title, title, before, after, figures_gone, figures_new)
-
-
-def figures_as_json(figures: Iterable[Figure]) -> list[Any]:
-    """Give figures as they stand in data/, in one order."""
-    return [json.loads(as_json(figure)) for figure in sorted(figures, key=str)]
 
 
 _PHONE: Final = re.compile(r"\d(?:[ .]?\d){2,11}")

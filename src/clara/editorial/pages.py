@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from clara.editorial.drift import DriftFinding, Touched, figures_as_json
+from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.gazette.issues import GazetteAlert
 from clara.editorial.records import Looked
+from clara.language.figures.figure import figures_as_json
 from clara.plain_text import COLUMN, columns, counted, wrapped
 
 STATES: Final = {

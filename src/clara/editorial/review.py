@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from clara.data_files import DataError, Fault, read_schema
-from clara.editorial.drift import DriftFinding, Moved, figures_as_json, moved_bases, proposes, proposing
+from clara.editorial.drift import DriftFinding, Moved, moved_bases, proposes, proposing
 from clara.editorial.ports import EditorialDesk
 from clara.editorial.records import Corrected, Decision, Holds, KeptFinding, KeptTouch
 from clara.knowledge.catalogue import Catalogue
@@ -20,7 +20,7 @@ from clara.knowledge.derivations import current, read_derivations, shown
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import FIELDS, Revision, fact_digest, fact_document, revised
-from clara.language.figures.figure import Figure, figure_from
+from clara.language.figures.figure import Figure, figure_from, figures_as_json
 from clara.language.figures.reader import is_spanish_number, spanish
 from clara.language.identity_data import holds_numbers
 

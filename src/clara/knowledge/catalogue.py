@@ -1,16 +1,18 @@
 """Reading data/: procedures, typical questions and places, every fault named at once, nothing used before all is right."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from clara.data_files import DataError, Fault, day, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, read_schema
 from clara.knowledge.places import Places, read_places
-from clara.knowledge.procedure import Procedure, ProcedureKind, Section, fact_from
+from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, Fact, Procedure, procedure_from
 from clara.knowledge.questions import TypicalQuestion, read_questions
-from clara.knowledge.rules import procedure_faults, shared_ids, shared_phrases, unknown_territories, unnamed
+from clara.language.figures.figure import as_json
+from clara.language.figures.reader import spanish
 from clara.language.packs import read_languages
+from clara.language.tokens import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,59 +29,117 @@ def read_catalogue(folder: Path, *, with_questions: bool = False) -> Catalogue:
 
     Typical questions are many and serve editors and training only: they are read when asked for.
     """
-    documents, broken, faults = _read_procedures(folder)
+    files, broken, faults = _read_procedures(folder)
     try:
         places = read_places(folder)
     except DataError as error:
         raise DataError([*faults, *error.faults]) from error
-    faults.extend(unnamed(documents, read_languages(folder)))
-    faults.extend(unknown_territories(documents, frozenset(places.by_code)))
-    facts = {
-        document["id"]: {fact["id"]: section["id"] for section in document["sections"] for fact in section["facts"]}
-        for document in documents.values()
-    }
-    questions, problems = read_questions(folder, facts, broken) if with_questions else ([], [])
+    faults.extend(_unserved(files, read_languages(folder), places.by_code))
+    procedures = {procedure.id: procedure for procedure in files.values()}
+    questions, problems = read_questions(folder, procedures, broken) if with_questions else ([], [])
     if faults or problems:
         raise DataError([*faults, *problems])
-    return Catalogue({document["id"]: _procedure(document) for document in documents.values()}, tuple(questions), places)
+    return Catalogue(procedures, tuple(questions), places)
 
 
-def _read_procedures(folder: Path) -> tuple[dict[str, dict[str, Any]], frozenset[str], list[Fault]]:
-    """Give the sound documents by file, the names of the others, and all faults."""
-    schema = read_schema(folder / "schema" / "procedure.schema.json")
-    documents: dict[str, dict[str, Any]] = {}
+def _read_procedures(folder: Path) -> tuple[dict[str, Procedure], frozenset[str], list[Fault]]:
+    """Give the sound procedures by file, the names of the others, and all faults."""
+    read_schema(folder / "schema" / "procedure.schema.json")  # where it is missing, no file can be told to be right
+    files: dict[str, Procedure] = {}
     broken: set[str] = set()
     faults: list[Fault] = []
     for path in sorted((folder / "tramites").glob("*.json")):
-        document, problems = read_document(path, path.name, schema)
-        problems = problems or list(procedure_faults(path.name, document or {}))
-        faults.extend(problems)
-        if document is None or problems:
+        document, problems = read_document(folder, f"tramites/{path.name}", "procedure", path.name)
+        if document is not None:
+            with suppress(ValueError):  # a source was seen on a day that is among the problems
+                files[path.name] = procedure_from(document)
+                problems += _procedure_faults(path, files[path.name])
+        if problems:
+            files.pop(path.name, None)
             broken.add(path.stem)
-        else:
-            documents[path.name] = document
-    if not documents and not broken:
+            faults += problems
+    if not files and not broken:
         raise DataError([Fault(str(folder / "tramites"), "folder", "holds no procedure; restore data/ from the repository")])
-    return documents, frozenset(broken), [*faults, *shared_ids(documents), *shared_phrases(documents)]
+    return files, frozenset(broken), [*faults, *_shared(files)]
 
 
-def _procedure(document: dict[str, Any]) -> Procedure:
-    phrases = {
-        field: {language: tuple(entries) for language, entries in document.get(field, {}).items()}
-        for field in ("vocabulary", "lookalikes")
-    }
-    return Procedure(
-        id=document["id"],
-        name=document["name"],
-        authority=document["authority"],
-        sections=tuple(
-            Section(section["id"], section["title"], tuple(fact_from(fact) for fact in section["facts"]))
-            for section in document["sections"]
-        ),
-        closed_on=day(document.get("closed_on")),
-        kind=ProcedureKind(document.get("kind", ProcedureKind.PROCEDURE)),
-        **phrases,
-    )
+def _procedure_faults(path: Path, procedure: Procedure) -> Iterator[Fault]:
+    """Find what is wrong with one procedure on its own, beyond its schema."""
+    file, stem = path.name, path.stem
+    if procedure.id != stem:
+        yield Fault(file, "$.id", f"is '{procedure.id}' but the file is named '{stem}'; make them equal")
+    sections = [section.id for section in procedure.sections]
+    for name in sorted({name for name in sections if sections.count(name) > 1}):
+        yield Fault(file, "$.sections", f"section '{name}' appears twice; merge the two")
+    facts = {fact.id: fact for fact in procedure.facts}
+    for place, section in enumerate(procedure.sections):
+        for number, fact in enumerate(section.facts):
+            where = f"$.sections[{place}].facts[{number}]"
+            # Where id and file name differ, that is the fault: not also every fact under one of the two.
+            if not fact.id.startswith((f"{procedure.id}-{section.id}-", f"{stem}-{section.id}-")):
+                yield Fault(file, f"{where}.id", f"'{fact.id}' must start with '{procedure.id}-{section.id}-'")
+            yield from fact_faults(file, where, fact, facts)
+
+
+def fact_faults(file: str, where: str, fact: Fact, facts: Mapping[str, Fact]) -> Iterator[Fault]:
+    """Check one fact among all facts of its procedure, by id: its days, its figures, and what must be told with it."""
+    days = fact.validity
+    if days.first and days.last and days.first > days.last:
+        yield Fault(file, f"{where}.valid", "ends before it begins; swap or correct the days")
+    told = spanish().values_in(fact.text)
+    for figure in sorted(told - fact.values, key=str):
+        yield Fault(file, f"{where}.values", f"the text says '{figure}' and the values do not; add {as_json(figure)}")
+    for figure in sorted(fact.values - told, key=str):
+        yield Fault(file, f"{where}.values", f"'{figure}' is not in the text; correct the text or remove the value")
+    needed = NEEDED_FIGURES.get(fact.kind)
+    if needed and not any(figure.kind in needed for figure in told):
+        wanted = " or ".join(sorted(needed))
+        yield Fault(file, f"{where}.kind", f"a fact of kind '{fact.kind}' needs a value of kind {wanted}; correct kind or text")
+    yield from condition_faults(file, where, fact, facts)
+    if fact.compares and not fact.conditions:
+        remedy = "names only years before its first day and would pass for today's; give it the fact of today as a condition"
+        yield Fault(file, f"{where}.conditions", remedy)
+
+
+def condition_faults(file: str, where: str, fact: Fact, facts: Mapping[str, Fact]) -> Iterator[Fault]:
+    """Check what a fact says must be told with it, among all facts of its procedure, by id."""
+    for number, name in enumerate(fact.conditions):
+        place = f"{where}.conditions[{number}]"
+        if name == fact.id:
+            yield Fault(file, place, "a fact cannot be its own condition; remove it")
+        elif name not in facts:
+            yield Fault(file, place, f"no fact '{name}' in this procedure; correct the id or remove it")
+        elif facts[name].certainty is Certainty.UNVERIFIED is not fact.certainty:
+            yield Fault(file, place, f"fact '{name}' is unverified and is never said; find its source or remove the condition")
+
+
+def _shared(files: Mapping[str, Procedure]) -> Iterator[Fault]:
+    """Find ids of facts that are used twice, and words that stand for two procedures: a name that means both means neither."""
+    users: dict[str, str] = {}
+    owners: dict[tuple[str, ...], str] = {}
+    for file, procedure in files.items():
+        for fact in procedure.facts:
+            if fact.id in users:
+                yield Fault(file, fact.id, f"this fact id is already used in {users[fact.id]}; give it its own")
+            users[fact.id] = file
+        named = [(f"$.name.{language}", name) for language, name in procedure.name.items()]
+        for language, phrases in procedure.vocabulary.items():
+            named += [(f"$.vocabulary.{language}[{number}]", phrase) for number, phrase in enumerate(phrases)]
+        for place, phrase in named:
+            if (other := owners.setdefault(tuple(words(phrase)), file)) != file:
+                yield Fault(file, place, f"'{phrase}' also stands in {other}; keep it in one of them")
+
+
+def _unserved(files: Mapping[str, Procedure], languages: Collection[str], places: Collection[str]) -> Iterator[Fault]:
+    """Find procedures without a name in a served language, and facts that hold in a place which nobody knows."""
+    for file, procedure in files.items():
+        for language in languages:
+            if language not in procedure.name:
+                yield Fault(file, "$.name", f'"{language}" is a required property; add it')
+        for fact in procedure.facts:
+            if fact.territory not in places:
+                remedy = f"unknown territory '{fact.territory}'; use a code of data/places.json or add the place there"
+                yield Fault(file, fact.id, remedy)
 
 
 def examples_of(catalogue: Catalogue) -> list[TypicalQuestion]:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, each, read_document, record
 
 FILE: Final = "hotlines.json"
 _PLACEHOLDER: Final = re.compile(r"\{line\.([^{}.]*)(\.mail)?\}")
@@ -73,8 +74,8 @@ class Hotlines:
 
 def read_hotlines(folder: Path) -> Hotlines:
     """Read `folder`/hotlines.json. Raises DataError naming every fault."""
-    document, faults = read_document(folder / FILE, FILE, read_schema(folder / "schema" / "hotlines.schema.json"))
-    lines = [_line(entry) for entry in document["lines"]] if document else []
+    document, faults = read_document(folder, FILE, "hotlines")
+    lines = [record(Hotline, entry, sources=each(itemgetter("url"))) for entry in document["lines"]] if document else []
     for field in ("id", "digits"):
         seen: set[str] = set()
         for line in lines:
@@ -85,8 +86,3 @@ def read_hotlines(folder: Path) -> Hotlines:
     if faults:
         raise DataError(faults)
     return Hotlines(lines)
-
-
-def _line(entry: Mapping[str, Any]) -> Hotline:
-    sources = tuple(source["url"] for source in entry["sources"])
-    return Hotline(**{**entry, "sources": sources, "named": tuple(entry.get("named", ()))})

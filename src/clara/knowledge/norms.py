@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from clara.data_files import DataError, Fault, read_data
+from clara.data_files import DataError, Fault, read_data, record
 from clara.knowledge.procedure import Procedure
 from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import spanish
@@ -37,9 +37,9 @@ class CitedNorm:
 
     id: str
     rank: str
-    number: str
     date: date
     title: str
+    number: str = ""
     names: tuple[str, ...] = ()
 
 
@@ -54,17 +54,7 @@ class CitedFacts:
 def read_norms(folder: Path) -> tuple[CitedNorm, ...]:
     """Read `folder`/norms.json. Raises DataError."""
     document = read_data(folder, FILE, "norms")
-    norms = tuple(
-        CitedNorm(
-            id=norm["id"],
-            rank=norm["rank"],
-            number=norm.get("number", ""),
-            date=date.fromisoformat(norm["date"]),
-            title=norm["title"],
-            names=tuple(norm.get("names", ())),
-        )
-        for norm in document["norms"]
-    )
+    norms = tuple(record(CitedNorm, norm, date=date.fromisoformat) for norm in document["norms"])
     known = [norm.id for norm in norms]
     if twice := sorted({name for name in known if known.count(name) > 1}):
         raise DataError([Fault(FILE, "$.norms", f"{', '.join(twice)} stands there twice; remove one")])

@@ -4,13 +4,12 @@ A fact is the smallest thing with evidence of its own, so a citation points at e
 found best: docs/decisions/0003 has the figures against groups of 300, 600 and 1,000 characters.
 """
 
-import json
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, timedelta
 from typing import Any, Final
 
 from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, fact_from
-from clara.language.figures.figure import as_json
+from clara.language.figures.figure import figures_as_json
 from clara.retrieval.passage import Passage
 from clara.retrieval.validity import ALWAYS
 
@@ -38,7 +37,7 @@ class FactPassage(Passage):
             "place": self.place,
             "kind": fact.kind.value,
             "certainty": fact.certainty.value,
-            "values": [json.loads(as_json(figure)) for figure in sorted(fact.values, key=str)],
+            "values": figures_as_json(fact.values),
             "conditions": list(fact.conditions),
             **fact.validity.stored(),
             "sources": [source.document for source in fact.sources],

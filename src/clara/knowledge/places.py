@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
-from clara.data_files import DataError, Fault, read_data
+from clara.data_files import DataError, Fault, read_data, record
 from clara.language.phrases import Phrases
 from clara.language.tokens import Token, located, words
 
@@ -37,7 +36,7 @@ class Place:
     code: str
     level: PlaceLevel
     name: str
-    within: str | None
+    within: str | None = None
     aliases: tuple[str, ...] = ()
     ambiguous: bool = False
 
@@ -164,34 +163,23 @@ def _capitals(text: str, first: Token, last: Token) -> bool:
 def read_places(folder: Path) -> Places:
     """Read `folder`/places.json. Raises DataError naming every fault."""
     document = read_data(folder, "places.json", "places")
-    if faults := list(_faults(document["places"])):
+    places = [record(Place, entry, level=PlaceLevel) for entry in document["places"]]
+    if faults := list(_faults(places)):
         raise DataError(faults)
-    listed = (
-        Place(
-            code=entry["code"],
-            level=PlaceLevel(entry["level"]),
-            name=entry["name"],
-            within=entry.get("within"),
-            aliases=tuple(entry.get("aliases", ())),
-            ambiguous=entry.get("ambiguous", False),
-        )
-        for entry in document["places"]
-    )
-    return Places(listed, Elsewhere(**{name: tuple(entries) for name, entries in document["elsewhere"].items()}))
+    return Places(places, record(Elsewhere, document["elsewhere"]))
 
 
-def _faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
-    levels = {entry["code"]: PlaceLevel(entry["level"]) for entry in entries}
+def _faults(places: Sequence[Place]) -> Iterator[Fault]:
+    levels = {place.code: place.level for place in places}
     seen: set[str] = set()
     if STATE not in levels:
         yield Fault("places.json", "$.places", f"the state is missing; add the place with the code '{STATE}'")
-    for number, entry in enumerate(entries):
+    for number, place in enumerate(places):
         where = f"$.places[{number}]"
-        if entry["code"] in seen:
-            yield Fault("places.json", f"{where}.code", f"'{entry['code']}' appears twice; merge the two")
-        seen.add(entry["code"])
-        within = entry.get("within")
-        if within is not None and within not in levels:
-            yield Fault("places.json", f"{where}.within", f"no place has the code '{within}'; correct it")
-        elif within is not None and _NARROWNESS[levels[within]] >= _NARROWNESS[levels[entry["code"]]]:
-            yield Fault("places.json", f"{where}.within", f"'{within}' is not wider than '{entry['code']}'; correct it")
+        if place.code in seen:
+            yield Fault("places.json", f"{where}.code", f"'{place.code}' appears twice; merge the two")
+        seen.add(place.code)
+        if place.within is not None and place.within not in levels:
+            yield Fault("places.json", f"{where}.within", f"no place has the code '{place.within}'; correct it")
+        elif place.within is not None and _NARROWNESS[levels[place.within]] >= _NARROWNESS[levels[place.code]]:
+            yield Fault("places.json", f"{where}.within", f"'{place.within}' is not wider than '{place.code}'; correct it")

@@ -1,12 +1,12 @@
 """A procedure and its facts, as typed values. The schema beside the data says what each field means."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from clara.data_files import PartialDate, day, partial_date
+from clara.data_files import PartialDate, day, each, partial_date, record
 from clara.language.figures.figure import Figure, FigureKind, figure_from
 from clara.retrieval.validity import ALWAYS, Validity
 
@@ -106,8 +106,13 @@ class Fact:
 
     @property
     def compares(self) -> bool:
-        """Whether the fact only sets an earlier year beside the one in which it is told."""
-        return only_earlier(self.validity.first, self.values)
+        """Whether the fact only sets an earlier year beside its own: it tells amounts, and names years before its first day."""
+        first = self.validity.first
+        if first is None or not any(figure.kind is FigureKind.AMOUNT for figure in self.values):
+            return False
+        named = (str(figure.value)[:4] for figure in self.values if figure.kind is FigureKind.DATE)
+        years = [int(year) for year in named if year.isdigit()]
+        return bool(years) and max(years) < first.year
 
     def published(self, today: date) -> bool:
         """Whether a person may be told this fact today."""
@@ -142,32 +147,37 @@ class Procedure:
         return tuple(fact for section in self.sections for fact in section.facts)
 
 
-def fact_from(fact: Mapping[str, Any]) -> Fact:
-    """Read a sound fact as it stands in data."""
-    valid = fact.get("valid", {})
-    return Fact(
-        id=fact["id"],
-        text=fact["text"],
-        certainty=Certainty(fact["certainty"]),
-        sources=tuple(source_from(source) for source in fact["sources"]),
-        kind=FactKind(fact["kind"]),
-        values=frozenset(figure_from(value) for value in fact.get("values", [])),
-        conditions=tuple(fact.get("conditions", ())),
-        legal_basis=tuple(LegalBasis(**basis) for basis in fact.get("legal_basis", [])),
-        territory=fact.get("territory", "ES"),
-        validity=Validity(day(valid.get("from")), day(valid.get("until"))),
+def procedure_from(document: Mapping[str, Any]) -> Procedure:
+    """Read a sound procedure as it stands in data. Raises ValueError when a source was seen on no day of the calendar."""
+    return record(
+        Procedure,
+        document,
+        sections=each(lambda section: record(Section, section, facts=each(fact_from))),
+        vocabulary=_phrases,
+        lookalikes=_phrases,
+        closed_on=day,
+        kind=ProcedureKind,
     )
 
 
-def only_earlier(first: date | None, figures: Collection[Figure]) -> bool:
-    """Whether figures tell amounts and name years, all of them before the one of the first day on which they hold."""
-    if first is None or not any(figure.kind is FigureKind.AMOUNT for figure in figures):
-        return False
-    named = (str(figure.value)[:4] for figure in figures if figure.kind is FigureKind.DATE)
-    years = [int(year) for year in named if year.isdigit()]
-    return bool(years) and max(years) < first.year
+def fact_from(fact: Mapping[str, Any]) -> Fact:
+    """Read a sound fact as it stands in data. Raises ValueError when a source was seen on no day of the calendar."""
+    return record(
+        Fact,
+        {**fact, "validity": fact.get("valid", {})},
+        certainty=Certainty,
+        sources=each(source_from),
+        kind=FactKind,
+        values=lambda values: frozenset(map(figure_from, values)),
+        legal_basis=each(lambda basis: LegalBasis(**basis)),
+        validity=lambda valid: Validity(day(valid.get("from")), day(valid.get("until"))),
+    )
 
 
 def source_from(source: Mapping[str, Any]) -> Source:
     """Read a sound source as it stands in data. Raises ValueError when it was seen on no day of the calendar."""
-    return Source(**{**source, "seen_on": partial_date(source["seen_on"])})
+    return record(Source, source, seen_on=partial_date)
+
+
+def _phrases(by_language: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {language: tuple(phrases) for language, phrases in by_language.items()}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clara.data_files import Fault, read_document, read_schema
+from clara.knowledge.procedure import Procedure
 from clara.language.fold import caseless, spaced
 
 # The document that questions outside the catalogue belong to.
@@ -35,19 +36,24 @@ class TypicalQuestion:
 
 
 def read_questions(
-    folder: Path, facts: Mapping[str, Mapping[str, str]], broken: Set[str] = frozenset()
+    folder: Path, procedures: Mapping[str, Procedure], broken: Set[str] = frozenset()
 ) -> tuple[list[TypicalQuestion], list[Fault]]:
-    """Read `folder`/questions; `facts` are the sections by fact id of each procedure. Gives the questions and every fault.
+    """Read `folder`/questions on these procedures. Gives the questions and every fault.
 
     What questions refer to is not checked for `broken` procedures, whose facts are not known. A procedure without a file has
     no questions: that is for the check of the knowledge to report.
     """
-    schemas = {name: read_schema(folder / "schema" / f"{name}.schema.json") for name in ("questions", "outside")}
+    for schema in ("questions", OUTSIDE):
+        read_schema(folder / "schema" / f"{schema}.schema.json")  # where it is missing, no file can be told to be right
+    facts = {
+        name: {fact.id: section.id for section in procedure.sections for fact in section.facts}
+        for name, procedure in procedures.items()
+    }
     questions: list[TypicalQuestion] = []
     faults: list[Fault] = []
     for path in sorted((folder / "questions").glob("*.json")):
         file = f"questions/{path.name}"
-        document, problems = read_document(path, file, schemas["outside" if path.stem == OUTSIDE else "questions"])
+        document, problems = read_document(folder, file, OUTSIDE if path.stem == OUTSIDE else "questions")
         faults += problems
         if document is not None:
             faults += _reference_faults(file, path.stem, document, facts) if path.stem not in broken else ()

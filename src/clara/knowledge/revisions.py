@@ -6,17 +6,17 @@ more than the revision did: the release wins, and the revision is named as lost.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from clara.data_files import DataError, Fault, Schema
-from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.catalogue import Catalogue, condition_faults, fact_faults
 from clara.knowledge.places import STATE
 from clara.knowledge.procedure import Fact, Procedure, fact_from
-from clara.knowledge.rules import Document, condition_faults, fact_faults
-from clara.language.figures.figure import as_json
+from clara.language.figures.figure import figures_as_json
 
+Document = dict[str, Any]
 # What a revision may say anew. The id is what it is about; what kind of statement a fact is belongs to its text.
 FIELDS: Final = frozenset({"text", "values", "sources", "valid", "territory", "conditions", "kind", "certainty", "legal_basis"})
 # What makes two facts the same to whoever corrects one: everything that a person is told or that decides whether they are.
@@ -74,7 +74,7 @@ def fact_document(fact: Fact) -> Document:
         "text": fact.text,
         "kind": fact.kind.value,
         "certainty": fact.certainty.value,
-        "values": [json.loads(as_json(figure)) for figure in sorted(fact.values, key=str)],
+        "values": figures_as_json(fact.values),
         "conditions": list(fact.conditions),
         "territory": fact.territory if fact.territory != STATE else None,
         "valid": {name: day.isoformat() for name, day in days.items() if day is not None},
@@ -96,16 +96,22 @@ def revised(catalogue: Catalogue, revisions: Sequence[Revision], schema: Schema)
     applied = tuple(one for one in revisions if one.id not in gone)
     if not applied:
         return Revised(catalogue, (), tuple(lost))
-    documents = _corrected(applied, facts)
-    changed = frozenset(owners[name] for name in documents)
-    names = frozenset(catalogue.places.by_code)
-    faults = [fault for name in sorted(changed) for fault in _faults(catalogue.procedures[name], documents, schema, names)]
+    corrected: dict[str, dict[str, Document]] = {}  # as they would stand in data/, by procedure
+    for one in applied:
+        documents = corrected.setdefault(owners[one.fact_id], {})
+        told = {**(documents.get(one.fact_id) or fact_document(facts[one.fact_id])), **one.fields}
+        documents[one.fact_id] = {"id": one.fact_id, **{name: value for name, value in told.items() if value is not None}}
+    faults: list[Fault] = []
+    procedures = dict(catalogue.procedures)
+    for name, documents in sorted(corrected.items()):
+        if broken := [fault for document in documents.items() for fault in _misshapen(procedures[name], *document, schema)]:
+            faults += broken  # it is not looked at further
+            continue
+        procedures[name] = _with(procedures[name], {fact: fact_from(document) for fact, document in documents.items()})
+        faults += _faults(procedures[name], documents, catalogue.places.by_code)
     if faults:
         raise DataError(faults)
-    procedures = {
-        name: _with(procedure, documents) if name in changed else procedure for name, procedure in catalogue.procedures.items()
-    }
-    return Revised(replace(catalogue, procedures=procedures), applied, tuple(lost), changed)
+    return Revised(replace(catalogue, procedures=procedures), applied, tuple(lost), frozenset(corrected))
 
 
 def _losing(revision: Revision, fact: Fact | None) -> str:
@@ -117,66 +123,41 @@ def _losing(revision: Revision, fact: Fact | None) -> str:
     return ""
 
 
-def _corrected(revisions: Iterable[Revision], facts: Mapping[str, Fact]) -> dict[str, Document]:
-    """Give the corrected facts as they would stand in data/."""
-    documents: dict[str, Document] = {}
-    for revision in revisions:
-        before = documents.get(revision.fact_id) or fact_document(facts[revision.fact_id])
-        told = {**before, **revision.fields}
-        documents[revision.fact_id] = {name: value for name, value in told.items() if value is not None}
-    for name, document in documents.items():
-        document.setdefault("id", name)
-    return documents
-
-
-def _faults(
-    procedure: Procedure, documents: Mapping[str, Document], schema: Schema, territories: frozenset[str]
-) -> Iterator[Fault]:
-    """Find what is wrong with a procedure once it is corrected. What breaks the schema is not looked at further."""
-    facts = {fact.id: documents.get(fact.id) or fact_document(fact) for fact in procedure.facts}
-    broken = [fault for name in facts if name in documents for fault in _misshapen(procedure, name, documents[name], schema)]
-    if broken:
-        yield from broken
-        return
-    for name, document in facts.items():
-        if name not in documents:  # as released, but for what it must be told with
-            yield from condition_faults(procedure.id, f"revision of {name}", document, facts)
+def _faults(procedure: Procedure, corrected: Collection[str], territories: Collection[str]) -> Iterator[Fault]:
+    """Find what is wrong with a procedure once it is corrected; of other facts what they must be told with."""
+    facts = {fact.id: fact for fact in procedure.facts}
+    for name, fact in facts.items():
+        place = f"revision of {name}"
+        if name not in corrected:
+            yield from condition_faults(procedure.id, place, fact, facts)
             continue
-        yield from fact_faults(procedure.id, f"revision of {name}", document, facts)
-        if document.get("territory", STATE) not in territories:
-            remedy = f"unknown territory '{document['territory']}'; use a code of data/places.json"
-            yield Fault(procedure.id, f"revision of {name}", remedy)
+        yield from fact_faults(procedure.id, place, fact, facts)
+        if fact.territory not in territories:
+            yield Fault(procedure.id, place, f"unknown territory '{fact.territory}'; use a code of data/places.json")
 
 
 def _misshapen(procedure: Procedure, name: str, document: Document, schema: Schema) -> list[Fault]:
+    """Hold a procedure that has nothing but one fact against the schema."""
     place = f"revision of {name}"
     strange = sorted(document.keys() - FIELDS - {"id"})
     if strange or document["id"] != name:
         return [Fault(procedure.id, place, f"{', '.join(strange) or 'id'} cannot be corrected so; change data/ instead")]
-    return schema.faults(_alone(procedure, name, document), procedure.id, f"{place} ")
-
-
-def _alone(procedure: Procedure, name: str, document: Document) -> Document:
-    """Give a procedure that holds nothing but one fact, to be held against the schema."""
     section = next(section for section in procedure.sections if any(fact.id == name for fact in section.facts))
-    return {
+    alone = {
         "id": procedure.id,
         "name": dict(procedure.name),
         "authority": procedure.authority,
         "vocabulary": {},
         "sections": [{"id": section.id, "title": section.title, "facts": [document]}],
     }
+    return schema.faults(alone, procedure.id, f"{place} ")
 
 
-def _with(procedure: Procedure, documents: Mapping[str, Document]) -> Procedure:
-    sections = tuple(
-        replace(
-            section,
-            facts=tuple(fact_from(documents[fact.id]) if fact.id in documents else fact for fact in section.facts),
-        )
-        for section in procedure.sections
+def _with(procedure: Procedure, facts: Mapping[str, Fact]) -> Procedure:
+    sections = (
+        replace(section, facts=tuple(facts.get(fact.id, fact) for fact in section.facts)) for section in procedure.sections
     )
-    return replace(procedure, sections=sections)
+    return replace(procedure, sections=tuple(sections))
 
 
 def _told(document: Mapping[str, Any]) -> Document:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from clara.data_files import DataError, Fault, read_data, read_schema
+from clara.data_files import DataError, Fault, read_data, read_schema, record
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.procedure import Fact
 
@@ -60,10 +60,10 @@ def read_sources(folder: Path) -> dict[str, RegisteredSource]:
     document = _loaded(folder / FILE)
     if faults := schema.faults(document, FILE):
         raise DataError(faults)
-    entries: Sequence[Mapping[str, Any]] = document["sources"]
-    if faults := list(_faults(entries)):
+    sources = [record(RegisteredSource, entry, kind=SourceKind, pause_seconds=float) for entry in document["sources"]]
+    if faults := list(_faults(sources)):
         raise DataError(faults)
-    return {entry["id"]: _source(entry) for entry in entries}
+    return {source.id: source for source in sources}
 
 
 def source_faults(sources: Mapping[str, RegisteredSource], catalogue: Catalogue) -> list[Fault]:
@@ -101,41 +101,25 @@ def is_norm(url: str) -> bool:
     return within(parts.hostname, "boe.es") and (parts.path.startswith("/eli/") or parts.path == "/buscar/act.php")
 
 
-def _source(entry: Mapping[str, Any]) -> RegisteredSource:
-    return RegisteredSource(
-        id=entry["id"],
-        name=entry["name"],
-        kind=SourceKind(entry["kind"]),
-        url=entry["url"],
-        procedures=tuple(entry["procedures"]),
-        domain=entry["domain"],
-        every_days=entry["every_days"],
-        pause_seconds=float(entry["pause_seconds"]),
-        official=entry.get("official", True),
-    )
-
-
-def _faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
-    ids: dict[str, int] = {}
-    addresses: dict[str, int] = {}
-    for number, entry in enumerate(entries):
+def _faults(sources: Sequence[RegisteredSource]) -> Iterator[Fault]:
+    known: dict[tuple[str, str], int] = {}
+    for number, source in enumerate(sources):
         place = f"$.sources[{number}]"
         try:
-            parts = urlsplit(entry["url"])
+            parts = urlsplit(source.url)
             host, port = parts.hostname, parts.port
         except ValueError as error:
             yield Fault(FILE, f"{place}.url", f"is no address ({error}); correct it")
             continue
-        if not within(host, entry["domain"]):
-            yield Fault(FILE, f"{place}.url", f"its host {host} is not within {entry['domain']}; correct one of them")
+        if not within(host, source.domain):
+            yield Fault(FILE, f"{place}.url", f"its host {host} is not within {source.domain}; correct one of them")
         if port is not None:
             yield Fault(FILE, f"{place}.url", f"names the port {port}; only the usual ones are asked: remove it")
-        if entry.get("official", True) and parts.scheme != "https":
+        if source.official and parts.scheme != "https":
             yield Fault(FILE, f"{place}.url", "an official source is asked by https only; write https://, or official: false")
-        for field, value, known in (("id", entry["id"], ids), ("url", address_of(entry["url"]), addresses)):
-            if value in known:
-                yield Fault(FILE, f"{place}.{field}", f"is that of $.sources[{known[value]}]; merge the two")
-            known.setdefault(value, number)
+        for field, value in (("id", source.id), ("url", address_of(source.url))):
+            if (first := known.setdefault((field, value), number)) != number:
+                yield Fault(FILE, f"{place}.{field}", f"is that of $.sources[{first}]; merge the two")
 
 
 class _Loader(yaml.SafeLoader):

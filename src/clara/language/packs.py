@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, read_document, record
 
 FOLDER: Final = "languages"
 
@@ -34,42 +34,41 @@ def read_languages(folder: Path) -> dict[str, Language]:
     codes = sorted(path.name for path in (folder / FOLDER).glob("[a-z][a-z]"))
     if not codes:
         raise DataError([Fault(str(folder / FOLDER), "folder", "holds no language; restore data/ from the repository")])
-    documents, faults = _documents(folder, "pack", codes)
+    documents, faults = read_packs(folder, "pack", codes)
     places: dict[int, str] = {}
     for code, document in documents.items():
         if (first := places.setdefault(document["order"], code)) != code:
             faults.append(Fault(pack_file(code, "pack"), "$.order", f"is that of '{first}' as well; give each its own"))
     if faults:
         raise DataError(faults)
-    found = [(code, _language(document)) for code, document in documents.items()]
+    found = [(code, record(Language, document)) for code, document in documents.items()]
     return dict(sorted(found, key=lambda entry: entry[1].order))
 
 
-def _language(document: dict[str, Any]) -> Language:
-    return Language(**{field: value for field, value in document.items() if field != "$schema"})
-
-
-def read_packs(folder: Path, subject: str) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
-    """Read <subject>.json of every pack, checked against `folder`/schema/<subject>.schema.json.
+def read_packs(folder: Path, subject: str, codes: Iterable[str] | None = None) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
+    """Read <subject>.json of the packs, all unless `codes` are named, checked against `folder`/schema/<subject>.schema.json.
 
     Gives what is right, by language in their order, and every fault. Raises DataError when there is no schema or no pack.
     """
-    return _documents(folder, subject, read_languages(folder))
+    documents: dict[str, dict[str, Any]] = {}
+    faults: list[Fault] = []
+    for code in read_languages(folder) if codes is None else codes:
+        document, problems = read_document(folder, pack_file(code, subject), subject)
+        if document is not None:
+            documents[code] = document
+        faults += problems
+    return documents, faults
+
+
+def read_with_packs(folder: Path, file: str, schema: str, subject: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Read a file that holds for every language, and what each pack says of it. Raises DataError naming every fault of all."""
+    document, problems = read_document(folder, file, schema)
+    packs, faults = read_packs(folder, subject)
+    if document is None or faults:
+        raise DataError([*problems, *faults])
+    return document, packs
 
 
 def pack_file(language: str, subject: str) -> str:
     """Name a file of a pack as faults name it: by its path below data/."""
     return f"{FOLDER}/{language}/{subject}.json"
-
-
-def _documents(folder: Path, subject: str, codes: Iterable[str]) -> tuple[dict[str, dict[str, Any]], list[Fault]]:
-    schema = read_schema(folder / "schema" / f"{subject}.schema.json")
-    documents: dict[str, dict[str, Any]] = {}
-    faults: list[Fault] = []
-    for code in codes:
-        name = pack_file(code, subject)
-        document, problems = read_document(folder / name, name, schema)
-        if document is not None:
-            documents[code] = document
-        faults += problems
-    return documents, faults

@@ -13,8 +13,21 @@ from clara.answering.privacy.rights import asks_to_forget
 from clara.answering.safety.danger import DangerKind
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.writing.frame import Written
-from clara.data_files import DataError, Fault
-from clara.json_lines import FLAG, TEXT, TEXTS, BatchError, Field, Fields, one_of, optional, or_null, read_lines, strangers
+from clara.data_files import (
+    FLAG,
+    TEXT,
+    TEXTS,
+    BatchError,
+    DataError,
+    Fault,
+    Field,
+    Fields,
+    one_of,
+    optional,
+    or_null,
+    read_lines,
+    strangers,
+)
 from clara.knowledge.passages import CORPUS
 from clara.language.fold import caseless
 from clara.language.identity_data import masked

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from clara.json_lines import TEXT, BatchError, read_lines
+from clara.data_files import TEXT, BatchError, read_lines
 from clara.retrieval.options.policies import Policy
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 from clara.retrieval.validation import InvalidQueryError, validate

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold
 
 from clara.answering.texts import read_texts
-from clara.json_lines import TEXT, Fields, one_of, read_lines
+from clara.data_files import TEXT, Fields, one_of, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import TypicalQuestion
 from clara.language.packs import read_languages

@@ -18,8 +18,7 @@ from typing import Final
 import click
 import numpy as np
 
-from clara.data_files import DataError, Fault, read_data
-from clara.json_lines import TEXT, read_lines
+from clara.data_files import TEXT, DataError, Fault, read_data, read_lines
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
 from clara.language.fold import accented

@@ -12,7 +12,7 @@ from clara.answering.journey import Tools
 from clara.answering.questions import ask_batch
 from clara.cli import cli
 from clara.container import Container
-from clara.json_lines import BatchError
+from clara.data_files import BatchError
 from clara.settings import Settings
 
 DAY = date(2026, 11, 23)

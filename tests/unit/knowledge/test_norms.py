@@ -74,7 +74,7 @@ def test_norms_are_named_in_many_ways(text: str, norms: tuple[str, ...]) -> None
 
 def test_two_norms_may_share_a_number() -> None:
     """The date tells them apart; without one, both may be meant."""
-    norms = [CitedNorm(f"BOE-A-2026-{n}", "Ley", "1/2026", date(2026, n, 1), "Ley 1/2026, de una cosa") for n in (1, 2)]
+    norms = [CitedNorm(f"BOE-A-2026-{n}", "Ley", date(2026, n, 1), "Ley 1/2026, de una cosa", "1/2026") for n in (1, 2)]
     names = NormNames(norms)
     assert names.find("Ley 1/2026, de 1 de febrero") == ("BOE-A-2026-2",)
     assert names.find("Ley 1/2026") == ("BOE-A-2026-1", "BOE-A-2026-2")

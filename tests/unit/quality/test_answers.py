@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clara.data_files import DataError
-from clara.json_lines import TEXT, BatchError
+from clara.data_files import TEXT, BatchError, DataError
 from clara.quality.answers import (
     Recorded,
     SuitePart,

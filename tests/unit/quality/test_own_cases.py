@@ -9,8 +9,7 @@ from click.testing import CliRunner
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.cli import cli
 from clara.container import Container
-from clara.data_files import DataError
-from clara.json_lines import BatchError
+from clara.data_files import BatchError, DataError
 from clara.quality.own_suites import SUITES, judge_own
 from clara.settings import Settings
 

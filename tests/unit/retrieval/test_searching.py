@@ -7,7 +7,7 @@ import pytest
 from tests.integration.editing import search
 
 from clara.container import Container
-from clara.json_lines import BatchError
+from clara.data_files import BatchError
 from clara.processes.commands import build_search
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.search import SearchChoice

@@ -11,10 +11,10 @@ from typing import Final
 
 from clara.answering.message import Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import STATE, Places
-from clara.language.packs import pack_file, read_packs
+from clara.language.packs import pack_file, read_with_packs
 from clara.language.phrases import Phrase
 from clara.language.tokens import words
 from clara.retrieval.passage import Found, Hit, Status
@@ -112,13 +112,9 @@ def turns_on_place(hits: Sequence[Hit]) -> bool:
 
 def read_ambiguous(folder: Path) -> Ambiguous:
     """Read `folder`/ambiguous.json and how every language says its nouns. Raises DataError naming every fault."""
-    schema = read_schema(folder / "schema" / "options.schema.json")
-    document, problems = read_document(folder / "ambiguous.json", "ambiguous.json", schema)
-    packs, faults = read_packs(folder, "ambiguous")
-    if document is None or faults:
-        raise DataError([*problems, *faults])
+    document, packs = read_with_packs(folder, "ambiguous.json", "options", "ambiguous")
     options: Mapping[str, Sequence[str]] = document["options"]
-    faults += [
+    faults = [
         Fault(pack_file(language, "ambiguous"), "$.nouns", f"must have the nouns of ambiguous.json: {', '.join(options)}")
         for language, pack in packs.items()
         if pack["nouns"].keys() != options.keys()

@@ -13,9 +13,14 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
+<<<<<<< HEAD
 from clara.data_files import DataError, read_document, read_schema
 from clara.language.packs import read_packs
 from clara.language.phrases import Phrase, Phrases, outside
+=======
+from clara.language.packs import read_with_packs
+from clara.language.phrases import Phrase, Phrases
+>>>>>>> 8e4d2a2 (Read data files into values with one converter)
 from clara.language.tokens import words
 
 # Where one sentence ends and another begins; a comma only parts a sentence that is no wish as a whole.
@@ -223,10 +228,5 @@ def _phrases(phrases: Iterable[str], classes: Classes) -> Iterator[Phrase]:
 
 def read_wishes(folder: Path) -> Wishes:
     """Read rights.json of every pack below `folder`, and the emoji. Raises DataError naming every fault of every file."""
-    documents, faults = read_packs(folder, "rights")
-    signs, problems = read_document(
-        folder / "rights" / "signs.json", "rights/signs.json", read_schema(folder / "schema" / "rights_signs.schema.json")
-    )
-    if signs is None or faults:
-        raise DataError([*faults, *problems])
+    signs, documents = read_with_packs(folder, "rights/signs.json", "rights_signs", "rights")
     return Wishes(documents, signs["signs"])

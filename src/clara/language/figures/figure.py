@@ -52,11 +52,19 @@ def figure_from(value: Mapping[str, Any]) -> Figure:
     return Figure(FigureKind(value["kind"]), number if isinstance(number, str) else float(number), value.get("unit"))
 
 
+def figures_as_json(figures: Iterable[Figure]) -> list[dict[str, Any]]:
+    """Write figures as they stand in data, in the order of what they say."""
+    return [_document(figure) for figure in sorted(figures, key=str)]
+
+
 def as_json(figure: Figure) -> str:
     """Write a figure as it stands in data."""
+    return json.dumps(_document(figure), ensure_ascii=False)
+
+
+def _document(figure: Figure) -> dict[str, Any]:
     value = int(figure.value) if isinstance(figure.value, float) and figure.value.is_integer() else figure.value
-    entry = {"kind": figure.kind.value, "value": value, **({"unit": figure.unit} if figure.unit else {})}
-    return json.dumps(entry, ensure_ascii=False)
+    return {"kind": figure.kind.value, "value": value, **({"unit": figure.unit} if figure.unit else {})}
 
 
 # Cyrillic capitals that look like Latin ones: codes of forms are typed with either.

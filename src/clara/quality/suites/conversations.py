@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from clara.answering.journey import Tools, follow
 from clara.answering.message import Message, Past, Reply, Turn, after
-from clara.json_lines import Field
+from clara.data_files import Field
 from clara.language.fold import caseless
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, each, judged
 from clara.retrieval.passage import Found, Query

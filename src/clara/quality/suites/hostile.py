@@ -13,7 +13,7 @@ from typing import Final
 from clara.adapters.models.scripted import Manner, ObedientWriter
 from clara.answering.message import MAX_REPLY
 from clara.answering.writing.frame import END_ISOLATE, ISOLATE, Written
-from clara.json_lines import TEXT, TEXTS
+from clara.data_files import TEXT, TEXTS
 from clara.knowledge.passages import FactPassage, fact_of
 from clara.language.fold import caseless
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, judged

@@ -9,7 +9,7 @@ from clara.answering.message import Reply
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.verification.prover import StatementFault
 from clara.answering.writing.extractive import END_ISOLATE, ISOLATE
-from clara.json_lines import TEXT, TEXTS
+from clara.data_files import TEXT, TEXTS
 from clara.knowledge.passages import fact_of
 from clara.language.sentences import sentence_ends
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, judged

@@ -6,7 +6,7 @@ from typing import Final
 from clara.answering.message import Act, Message, Reply, Turn
 from clara.answering.privacy.rights import asks_to_forget
 from clara.answering.safety.danger import AlarmLevel, DangerKind
-from clara.json_lines import TEXT, TEXTS
+from clara.data_files import TEXT, TEXTS
 from clara.language.identity_data import masked
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, each, judged
 from clara.retrieval.turn_vectors import TurnVectors

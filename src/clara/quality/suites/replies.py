@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from clara.answering.message import Reply, ReplyStatus
-from clara.data_files import DataError, Fault
-from clara.json_lines import TEXT, TEXTS, Field
+from clara.data_files import TEXT, TEXTS, DataError, Fault, Field
 from clara.knowledge.knowledge_base import Knowledge
 from clara.quality.release import read_evaluation
 from clara.quality.suites.proof import faults_in

@@ -13,7 +13,7 @@ from clara.answering.tool_factory import grounded_writer
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
 from clara.answering.writing.grounded import GroundedWriter
-from clara.json_lines import TEXT, Fields, one_of, read_lines
+from clara.data_files import TEXT, Fields, one_of, read_lines
 from clara.once import Once
 from clara.quality.dataset import SPLITS
 from clara.settings import resources

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.statements import AtOnce, Row, Statements, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
-from clara.editorial.drift import DriftFinding, Touched, figures_as_json
+from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.records import (
     Decided,
     DecidedFindingError,
@@ -27,6 +27,7 @@ from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.revisions import Revision
+from clara.language.figures.figure import figures_as_json
 
 # Answers of these days may still be acted upon; whoever got an older one has asked again, or has done without.
 ANSWERS_DAYS: Final = 30
