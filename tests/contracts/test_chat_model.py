@@ -14,9 +14,8 @@ from clara.adapters.models.guards import guarded
 from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 from clara_lab.models.chat import GeminiChat, ServedChat
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.gemini_faults import said as gemini_said
+from clara_lab.stand_ins.faults import gemini_text, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.openai_faults import said as openai_said
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
 ASKED = ChatPrompt("Repeat the page.", "secreto-de-la-persona\nLa tasa es de 9,84 €.")
@@ -62,8 +61,8 @@ def model(kind: str, served: Served) -> ChatModel:
 def writing(kind: str, text: str, reason: str) -> ScriptedReply:
     """Give a completion with this text; `reason` is "stop" or "length"."""
     if kind == "served":
-        return openai_said(text, reason)
-    return ScriptedReply(body=gemini_said(text, {"stop": "STOP", "length": "MAX_TOKENS"}[reason]))
+        return openai_text(text, reason)
+    return gemini_text(text, {"stop": "STOP", "length": "MAX_TOKENS"}[reason])
 
 
 def test_it_completes_and_says_what_it_cost(model: ChatModel) -> None:

@@ -14,8 +14,7 @@ from clara.channels.local.channel import LocalSender
 from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
-from clara_lab.stand_ins.twilio_faults import TAKING, FaultMode, TwilioFault
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
+from clara_lab.stand_ins.twilio_server import TAKING, FaultMode, TwilioFault, TwilioStandIn
 
 ACCOUNT, TOKEN, STATUS = "AC" + "2" * 32, "token", "http://127.0.0.1:1/webhook/status"
 OUTGOING = Outgoing(17, "whatsapp:+15555550100", "whatsapp:+34600000001", "¡Hola! 😀 مرحبا & más = 100 %")

@@ -10,16 +10,16 @@ import pytest
 from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_generation import MAX_AUDIO_BYTES, MAX_CHARACTERS, GeminiTranscriber
 from clara.answering.ports import ModelUnavailableError, Transcriber
-from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, said, unfit_answers
+from clara_lab.stand_ins.faults import faults_of, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.server import Delivery, ScriptedReply
+from clara_lab.stand_ins.server import Delivery
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0
 SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 OGG = "audio/ogg; codecs=opus"
 SPOKEN = "¿cuánto cuesta el NIE?"
-FAULTS = {**gemini_faults(), **declining_faults(), **unfit_answers()}
+FAULTS = {**faults_of("gemini", "failing"), **faults_of("gemini", "declining"), **faults_of("gemini", "unfit")}
 
 
 @dataclass
@@ -77,7 +77,7 @@ def test_orders_in_a_recording_are_words(listening: Listening) -> None:
 def test_a_model_that_does_not_stop_is_cut(listening: Listening) -> None:
     """A transcript has an end, whatever the model repeats."""
     answer = json.dumps({"speech": True, "words": "sí " * 20_000})
-    listening.server.faults.append(ScriptedReply(body=said(answer)))
+    listening.server.faults.append(gemini_text(answer))
     assert len(listening.hear(b"si")) <= MAX_CHARACTERS
 
 
@@ -98,7 +98,7 @@ def test_what_is_no_recording_is_not_sent(listening: Listening, audio: bytes, me
 )
 def test_what_is_no_transcript_is_unavailability(listening: Listening, answer: str) -> None:
     """Nothing is guessed from an answer in another form."""
-    listening.server.faults.append(ScriptedReply(body=said(answer)))
+    listening.server.faults.append(gemini_text(answer))
     with pytest.raises(ModelUnavailableError, match="something else than a transcript"):
         listening.hear(SPOKEN.encode())
 

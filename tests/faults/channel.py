@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from clara.processes.children import end_with_parent
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
-from clara_lab.stand_ins.twilio_faults import FaultMode, FaultPlan
-from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
+from clara_lab.stand_ins.twilio_server import FaultMode, FaultPlan, TakenMessage, TwilioStandIn
 
 STATUSES: Final = ("sent", "delivered", "read")
 # Shares of the requests that go wrong when one sends, and when one lists.

@@ -31,8 +31,7 @@ from clara.delivery.intake import CONTEXT
 from clara.delivery.message import Incoming, Report
 from clara.delivery.records import written
 from clara.delivery.turn_processor import take_turn
-from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
-from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
+from clara_lab.stand_ins.twilio_server import FaultMode, TakenMessage, TwilioFault, TwilioStandIn
 
 OURS: Final = "whatsapp:+15555550100"
 # Parts that read alike are the hardest: the channel's list cannot tell them apart.

@@ -16,8 +16,7 @@ from clara.adapters.postgres.connections import open_engine
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
-from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
+from clara_lab.stand_ins.twilio_server import FaultMode, TwilioFault, TwilioStandIn
 
 LOST = "lost! answer about 0.0"
 

@@ -26,7 +26,7 @@ from clara.retrieval.passage import Found, Passage, Query
 from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile
 from clara.settings import child_environment, resources
-from clara_lab.stand_ins.gemini_faults import refused
+from clara_lab.stand_ins.faults import gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply, StandInRequest
 
@@ -172,7 +172,7 @@ def test_a_killed_build_changes_nothing_and_is_taken_up_where_it_was(
 def test_a_build_that_fails_leaves_the_old_model(services: Container, gemini: Watched) -> None:
     """A provider that refuses in the middle costs nothing but time: the search is as it was, and there is no way over yet."""
     fill(services, [passage(number) for number in range(100)])
-    gemini.before = lambda number: refused(429, "RESOURCE_EXHAUSTED", "68940s") if number == 2 else None
+    gemini.before = lambda number: gemini_refusal(429, "RESOURCE_EXHAUSTED", "68940s") if number == 2 else None
     with pytest.raises(EmbedderUnavailableError, match="429"):
         run_build(services)
     assert held(services) == {"words": (100, 0, True), GEMINI: (64, 36, False)}

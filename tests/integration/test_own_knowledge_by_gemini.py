@@ -12,12 +12,12 @@ from clara.container import Container
 from clara.processes.commands import build_index_change
 from clara.processes.preparation import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
-from clara_lab.stand_ins.gemini_faults import refused
+from clara_lab.stand_ins.faults import gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 GEMINI = "gemini-embedding-001-768"
 QUESTION = "¿Cuánto cuesta el NIE?"
-DOWN = refused(503, "UNAVAILABLE")
+DOWN = gemini_refusal(503, "UNAVAILABLE")
 FORGET_ONE = """
 delete from embeddings
  where ctid = (select e.ctid from embeddings e join vector_spaces s on s.id = e.space_id where s.model = :model limit 1)

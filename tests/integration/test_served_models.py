@@ -14,9 +14,8 @@ from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.container import Container
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
-from clara_lab.stand_ins.gemini_faults import refused, said
+from clara_lab.stand_ins.faults import gemini_refusal, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.server import ScriptedReply
 
 PROMPT = Prompt("Answer from the page.", "El NIE cuesta 9,84 €.")
 NOBODY = "postgresql://clara:clara@127.0.0.1:1/clara"
@@ -85,7 +84,7 @@ def test_writing_and_listening_work_through_the_wiring(opened: Opened, gemini: M
     assert transcriber is not None
     assert model.write(PROMPT, 9.0) == "El NIE cuesta 9,84 €. [C1]"
     assert transcriber.transcribe("¿cuánto?".encode(), "audio/ogg", 9.0) == "¿cuánto?"
-    gemini.faults.append(ScriptedReply(body=said("", "SAFETY")))
+    gemini.faults.append(gemini_text("", "SAFETY"))
     with pytest.raises(ModelUnavailableError):
         model.write(PROMPT, 9.0)
     assert [request.path.split("/")[-1].partition(":")[0] for request in gemini.requests] == [
@@ -137,7 +136,7 @@ def test_what_cannot_be_counted_is_not_spent(opened: Opened, gemini: ModelStandI
 def test_an_outage_of_one_part_is_not_the_others(opened: Opened, gemini: ModelStandIn, empty_url: str) -> None:
     """The breaker of the writer opens alone: quotas and outages are a model's."""
     services = opened(empty_url, rag_writer="gemini", rag_transcriber="gemini")
-    gemini.faults += [refused(503, "UNAVAILABLE")] * 5
+    gemini.faults += [gemini_refusal(503, "UNAVAILABLE")] * 5
     for _ in range(7):
         with pytest.raises(ModelUnavailableError):
             services.models.text_model.write(PROMPT, 9.0)  # type: ignore[union-attr]
@@ -150,8 +149,8 @@ def test_what_is_not_found_is_asked_again_in_spanish(opened: Opened, gemini: Mod
     services = opened(knowledge_url, rag_translator="gemini", gemini_calls_per_day=3)
     retrieve = services.retriever
     strange = Query("ngapi kitambulisho cha mgeni", "clara", "en")
-    spanish = ScriptedReply(body=said(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"})))
-    gemini.faults += [spanish, refused(503, "UNAVAILABLE")]
+    spanish = gemini_text(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"}))
+    gemini.faults += [spanish, gemini_refusal(503, "UNAVAILABLE")]
     found = retrieve(strange)
     assert (found.status, [asked["kind"] for asked in found.trace["rounds"]]) == (Status.FOUND, ["question", "translation"])
     missed = retrieve(strange)

@@ -17,8 +17,7 @@ from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.gazette.issues import DayReading, DayState
 from clara.editorial.gazette.watch import DayChoice, WatchError, look_at, open_alerts
 from clara.processes.editorial_jobs import Telling, watch_gazette
-from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
-from clara_lab.stand_ins.recorded import recordings
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn, recordings
 
 FOLDER = Path(__file__).parents[1] / "data" / "boe_wire"
 MODIFIED = entry(7, "Orden ISM/7/2026, de 1 de julio, por la que se regula otra cosa")

@@ -8,8 +8,7 @@ from tests.integration.wired import CommandLine
 from tests.unit.knowledge.law.law_samples import DATA
 
 from clara.container import Container
-from clara_lab.stand_ins.boe_server import GazetteStandIn
-from clara_lab.stand_ins.recorded import GazetteRecordings
+from clara_lab.stand_ins.boe_server import GazetteRecordings, GazetteStandIn
 
 NORM = "BOE-A-2015-10566"
 BEFORE, AFTER = "d) Gran incapacidad.", "d) Gran incapacidad y e) otra más."

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
 
-from clara_lab.stand_ins.twilio_faults import FaultMode, TwilioFault
+from clara_lab.stand_ins.twilio_server import FaultMode, TwilioFault
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.journeys.talking import ACCOUNT, Clara
 
-from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.gemini_server import tell
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
@@ -67,7 +67,7 @@ def test_whatever_the_model_does_the_person_is_answered(
     start: Start, settings: dict[str, object], model: ModelStandIn, fault: str
 ) -> None:
     """The extractive writer answers in its place, and in time."""
-    model.standing = every_fault()[fault]
+    model.standing = {**faults_of("gemini"), **embedding_faults(1)}[fault]
     sent = start(**settings).say("¿Cuánto cuesta el NIE?", "SM1")
     assert "[C1]" in sent.body
     assert "comprobado el" in sent.body

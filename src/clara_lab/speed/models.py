@@ -25,7 +25,7 @@ from clara.logs import configure_logs
 from clara.processes.preparation import running_container
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings, load_settings
-from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
+from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
 
@@ -89,7 +89,7 @@ class Endured:
 def main() -> None:
     """Try every fault, some at the same time, and print a line for each."""
     configure_logs(CRITICAL)
-    faults: Mapping[str, ScriptedReply] = {**gemini_faults(), **declining_faults()}
+    faults: Mapping[str, ScriptedReply] = {**faults_of("gemini", "failing"), **faults_of("gemini", "declining")}
     with (
         running_container(load_settings(), lambda said: click.echo(said, err=True), prepare="all") as container,
         ThreadPoolExecutor(FAULTS_AT_ONCE) as pool,
@@ -98,7 +98,7 @@ def main() -> None:
         endured = list(pool.map(lambda named: _endure(served, *named), faults.items()))
     people, model = f"{'messages':>8} {'drafts':>6} {'max s':>6}", f"{'calls':>5} {'max s':>6} {'requests':>8}"
     click.echo(f"{'fault':<14} {people} {model} {'well after s':>13}")
-    missed = [told for each in endured if (told := _say(each, declined=each.name in declining_faults()))]
+    missed = [told for each in endured if (told := _say(each, declined=each.name in faults_of("gemini", "declining")))]
     for what, spent in (("messages", [each.waited for each in endured]), ("calls", [each.seconds for each in endured])):
         ordered = sorted(seconds for some in spent for seconds in some)
         click.echo(f"all: {len(ordered)} {what}, p99 {ordered[int(0.99 * len(ordered))]:.2f} s, longest {ordered[-1]:.2f} s")

@@ -7,7 +7,7 @@ Then start Clara with GEMINI_BASE_URL=http://127.0.0.1:8790, any GEMINI_API_KEY 
 
 from clara.adapters.models.scripted import ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.model_server import command
 from clara_lab.stand_ins.speech import quote
 
@@ -21,4 +21,4 @@ def tell(instruction: str, page: str) -> str:
 
 
 if __name__ == "__main__":
-    command(every_fault(), 8790, "Gemini's stand-in serves at {url}", tell)()
+    command({**faults_of("gemini"), **embedding_faults(1)}, 8790, "Gemini's stand-in serves at {url}", tell)()

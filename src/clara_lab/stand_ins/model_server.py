@@ -15,21 +15,10 @@ from dataclasses import dataclass, field
 
 import click
 
-from clara_lab.stand_ins.openai_faults import every_fault
+from clara_lab.stand_ins import speech
+from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.server import LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
-from clara_lab.stand_ins.speech import (
-    Document,
-    Write,
-    complete,
-    count_tokens,
-    embed,
-    embed_one,
-    embeddings,
-    generate,
-    models,
-    overlap,
-    quote,
-)
+from clara_lab.stand_ins.speech import Document, Write, overlap, quote
 
 
 @dataclass
@@ -86,15 +75,15 @@ def _best_first(scores: Sequence[float]) -> list[int]:
 
 
 ROUTES: Mapping[str, Callable[[Document, Write], Document]] = {
-    r"^/v1beta/models/[^/:]+:generateContent$": generate,
-    r"^/v1beta/models/[^/:]+:batchEmbedContents$": embed,
-    r"^/v1beta/models/[^/:]+:embedContent$": embed_one,
-    r"^/v1beta/models/[^/:]+:countTokens$": count_tokens,
+    r"^/v1beta/models/[^/:]+:generateContent$": speech.generate,
+    r"^/v1beta/models/[^/:]+:batchEmbedContents$": speech.embed,
+    r"^/v1beta/models/[^/:]+:embedContent$": speech.embed_one,
+    r"^/v1beta/models/[^/:]+:countTokens$": speech.count_tokens,
     r"/ranking$": _rank,
     r"/rerank$": _rerank,
-    r"/v1/embeddings$": embeddings,
-    r"/v1/chat/completions$": complete,
-    r"/v1/models$": models,
+    r"/v1/embeddings$": speech.embeddings,
+    r"/v1/chat/completions$": speech.complete,
+    r"/v1/models$": speech.models,
 }
 
 
@@ -122,4 +111,4 @@ def command(known: Mapping[str, ScriptedReply], port: int, said: str, write: Wri
 
 
 if __name__ == "__main__":
-    command(every_fault(), 8791, "Models are served at {url}/v1")()
+    command(faults_of("openai"), 8791, "Models are served at {url}/v1")()

@@ -37,8 +37,7 @@ class Delivery(StrEnum):
     DRIP_BODY = "drip body"
     TRUNCATED = "truncated"
     RESET = "reset"
-    CUT = "cut"
-    """Closed without a byte."""
+    CUT = "cut"  # closed without a byte
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from enum import StrEnum
+from random import Random
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
@@ -16,7 +18,6 @@ from uuid import uuid4
 
 from clara_lab.stand_ins.server import Delivery, LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
-from clara_lab.stand_ins.twilio_faults import TAKING, FaultMode, FaultPlan, TwilioFault
 
 ACCOUNT: Final = r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})"
 MESSAGES: Final = re.compile(rf"{ACCOUNT}/Messages\.json$")
@@ -25,6 +26,65 @@ STORE: Final = "/store/"
 MAX_BODY: Final = 1_600
 DEFAULT_PAGE: Final = 50
 LARGEST_PAGE: Final = 1_000
+
+
+class FaultMode(StrEnum):
+    """How one request goes wrong. In a listing, where nothing is taken, the kinds that take answer alike without that."""
+
+    ERROR = "error"  # answered with the fault's status and code; nothing is taken
+    RATE = "rate"  # answered 429 with `Retry-After` of the fault's seconds; nothing is taken
+    CUT = "cut"  # the connection is closed before anything is taken
+    HANG = "hang"  # nothing is taken and nothing answered, until the client gives up
+    ACCEPT_THEN_CUT = "accept_then_cut"  # the message is taken, and the connection closed without an answer
+    ACCEPT_THEN_500 = "accept_then_500"  # the message is taken, and the answer is 500
+    ACCEPT_SLOW = "accept_slow"  # the message is taken at once, and answered after the fault's seconds
+    GARBAGE = "garbage"  # the message is taken, and the answer is 201 with HTML
+    TRUNCATED = "truncated"  # the message is taken, and the connection closed in the middle of the answer
+
+
+TAKING: Final = frozenset(FaultMode) - {FaultMode.ERROR, FaultMode.RATE, FaultMode.CUT, FaultMode.HANG}
+
+
+@dataclass(frozen=True, slots=True)
+class TwilioFault:
+    """What one request gets. `status` and `code` count for an error, `seconds` for a rate and a slow answer."""
+
+    kind: FaultMode = FaultMode.ERROR
+    status: int = 500
+    code: int = 20500
+    seconds: float = 1.0
+
+
+@dataclass(slots=True)
+class FaultPlan:
+    """Faults by chance: of each kind its share of the requests, from 0 to 1, in sum at most 1.
+
+    The same seed gives the same faults in the same order of requests. `error` is what an error looks like, `slow` how many
+    seconds a slow answer takes.
+    """
+
+    seed: int
+    rates: Mapping[FaultMode, float]
+    error: TwilioFault = field(default_factory=TwilioFault)
+    slow: float = 1.0
+    _chance: Random = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if sum(self.rates.values()) > 1.0 or min(self.rates.values(), default=0.0) < 0.0:
+            msg = f"the shares of the faults must be 0 to 1 and at most 1 in sum: {dict(self.rates)}"
+            raise ValueError(msg)
+        self._chance = Random(self.seed)  # noqa: S311  repeatable on purpose
+
+    def draw(self) -> TwilioFault | None:
+        """Draw the next request's fault; None when it goes well."""
+        place = self._chance.random()
+        for kind, share in self.rates.items():
+            if place < share:
+                if kind is FaultMode.ERROR:
+                    return self.error
+                return TwilioFault(kind, seconds=self.slow if kind is FaultMode.ACCEPT_SLOW else 1.0)
+            place -= share
+        return None
 
 
 @dataclass(slots=True)

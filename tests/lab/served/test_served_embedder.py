@@ -8,8 +8,8 @@ import pytest
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.faults import faults_of, openai_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.openai_faults import lasting_faults, refused
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
 TEXTS = [f"text number {number}" for number in range(12)]
@@ -69,7 +69,7 @@ def test_the_wrong_manner_is_named_at_once(bench: Callable[..., Bench], asymmetr
     """A model that misses input_type, or does not know it, says which EMBEDDING_MODEL_TYPE to set, before any work."""
     served = bench(asymmetric=asymmetric)
     if not asymmetric:
-        served.server.faults.append(refused(400, "Unrecognized request argument supplied: input_type"))
+        served.server.faults.append(openai_refusal(400, "Unrecognized request argument supplied: input_type"))
     with pytest.raises(EmbedderUnavailableError, match=f"EMBEDDING_MODEL_TYPE={setting}$"):
         served.embedder(asymmetric=not asymmetric)
 
@@ -145,6 +145,6 @@ def test_vectors_that_do_not_fit_are_refused(bench: Callable[..., Bench], fault:
 def test_a_model_that_does_not_answer_is_an_error_at_the_start(bench: Callable[..., Bench]) -> None:
     """Learning the dimensions is the first request, and a wrong key shows there."""
     served = bench()
-    served.server.faults.append(lasting_faults()["unauthorized"])
+    served.server.faults.append(faults_of("openai", "lasting")["unauthorized"])
     with pytest.raises(EmbedderUnavailableError, match="set NIM_API_KEY"):
         served.embedder()

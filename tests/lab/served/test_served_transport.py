@@ -12,16 +12,8 @@ import pytest
 from clara_lab.chat import ChatPrompt, ChatUnavailableError
 from clara_lab.models.chat import ServedChat
 from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport, Usage
+from clara_lab.stand_ins.faults import CANARY, faults_of, openai_refusal, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.openai_faults import (
-    CANARY,
-    declining_faults,
-    lasting_faults,
-    passing_faults,
-    refused,
-    said,
-    slow_faults,
-)
 from clara_lab.stand_ins.server import ScriptedReply
 
 ASKED = ChatPrompt("Repeat.", "secreto")
@@ -54,7 +46,7 @@ def bench() -> Iterator[Callable[..., Bench]]:
         each.server.close()
 
 
-@pytest.mark.parametrize("fault", passing_faults().values(), ids=passing_faults())
+@pytest.mark.parametrize("fault", faults_of("openai", "passing").values(), ids=faults_of("openai", "passing"))
 def test_what_may_pass_is_tried_again(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """Overload, broken exchanges and unreadable answers cost tries, with growing waits, and no answer."""
     tried = bench()
@@ -67,7 +59,7 @@ def test_what_may_pass_is_tried_again(bench: Callable[..., Bench], fault: Script
 def test_after_the_last_try_it_has_failed(bench: Callable[..., Bench]) -> None:
     """NIM_MAX_RETRIES are tries beyond the first; the failure is an event and a number, and the next request is served."""
     tried = bench()
-    tried.server.faults += [refused(503, "away")] * 4
+    tried.server.faults += [openai_refusal(503, "away")] * 4
     with pytest.raises(ChatUnavailableError, match="chat answered 503"):
         tried.chat.complete(ASKED)
     assert tried.waits == [2.0, 4.0, 8.0]
@@ -86,7 +78,7 @@ def test_a_quota_that_opens_late_is_not_waited_for(bench: Callable[..., Bench]) 
     assert tried.waits == []
 
 
-@pytest.mark.parametrize("fault", slow_faults().values(), ids=slow_faults())
+@pytest.mark.parametrize("fault", faults_of("openai", "slow").values(), ids=faults_of("openai", "slow"))
 def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """Silence and dripping end at NIM_REQUEST_TIMEOUT, and are tried again."""
     tried = bench(RequestLimits(0.3, 4, 1))
@@ -111,14 +103,14 @@ def test_the_deadline_is_for_each_whole_exchange(bench: Callable[..., Bench], fa
 def test_what_will_not_pass_says_what_to_change(bench: Callable[..., Bench], fault: str, remedy: str) -> None:
     """Refusals are final, name the setting, and repeat nothing of what the service says."""
     tried = bench()
-    tried.server.faults.append(lasting_faults()[fault])
+    tried.server.faults.append(faults_of("openai", "lasting")[fault])
     with pytest.raises(ChatUnavailableError, match=remedy) as caught:
         tried.chat.complete(ASKED)
     assert CANARY not in str(caught.value)
     assert (tried.waits, len(tried.server.requests)) == ([], 1)
 
 
-@pytest.mark.parametrize("fault", declining_faults().values(), ids=declining_faults())
+@pytest.mark.parametrize("fault", faults_of("openai", "declining").values(), ids=faults_of("openai", "declining"))
 def test_an_answer_that_nobody_can_use_is_not_asked_for_again(bench: Callable[..., Bench], fault: ScriptedReply) -> None:
     """At temperature 0 the model would say the same."""
     tried = bench()
@@ -156,14 +148,14 @@ def test_a_wrong_address_names_its_setting(url: str, reason: str) -> None:
 def test_thoughts_are_no_part_of_an_answer(bench: Callable[..., Bench], written: str, text: str) -> None:
     """Reasoning models think aloud before they answer, and some templates open the thought in the prompt."""
     tried = bench()
-    tried.server.faults.append(said(written))
+    tried.server.faults.append(openai_text(written))
     assert tried.chat.complete(ASKED).text == text
 
 
 def test_a_service_without_json_mode_is_asked_without_it(bench: Callable[..., Bench]) -> None:
     """The refusal costs one request, once."""
     tried = bench()
-    tried.server.faults.append(refused(400, "response_format must be text"))
+    tried.server.faults.append(openai_refusal(400, "response_format must be text"))
     for _ in range(2):
         assert tried.chat.complete(ChatPrompt("Give JSON.", "secreto", json=True)).text == ANSWER
     assert ["response_format" in request.document for request in tried.server.requests] == [True, False, False]
@@ -182,7 +174,7 @@ def test_the_context_length_is_read_from_the_list_of_models(bench: Callable[...,
     ]:
         tried.server.faults.append(ScriptedReply(body=body))
         assert tried.chat.context_length() == length
-    tried.server.faults.append(lasting_faults()["not-found"])
+    tried.server.faults.append(faults_of("openai", "lasting")["not-found"])
     with pytest.raises(ChatUnavailableError, match="LLM_BASE_URL"):
         tried.chat.context_length()
 

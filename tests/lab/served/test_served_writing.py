@@ -15,15 +15,15 @@ from clara_lab.bench.writers import ModelWriter, WrittenAnswer
 from clara_lab.models.chat import ServedChat
 from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
+from clara_lab.stand_ins.faults import CANARY, faults_of, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.openai_faults import CANARY, declining_faults, lasting_faults, passing_faults, said
 from clara_lab.stand_ins.server import ScriptedReply
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey from nectar.")
 QUESTION = BenchQuestion("q", "Who makes honey?", "Bees make honey", gold=frozenset({"bee"}))
 CONTEXT = context_of([OWLS, BEES])
-FAULTS = {**passing_faults(), **lasting_faults(), **declining_faults()}
+FAULTS = {**faults_of("openai", "passing"), **faults_of("openai", "lasting"), **faults_of("openai", "declining")}
 
 
 @dataclass
@@ -81,5 +81,5 @@ def test_every_fault_is_a_failure_of_one_question(served: Served, fault: Scripte
 @pytest.mark.parametrize("verdict", ["10.5", '{"score": 7}', "It is good."])
 def test_a_verdict_without_a_scale_is_no_verdict(served: Served, verdict: str) -> None:
     """DT-9, over HTTP."""
-    served.server.faults.append(said(verdict))
+    served.server.faults.append(openai_text(verdict))
     assert AnswerJudge(served.chat).faithfulness(QUESTION, "bees", CONTEXT) == Score(None, UNREADABLE)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from clara_lab.stand_ins.gemini_faults import every_fault
+from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
 
@@ -80,7 +80,7 @@ def test_tokens_are_counted_and_unknown_addresses_refused(server: ModelStandIn) 
 
 def test_every_fault_has_a_plain_name_and_a_body_of_its_kind() -> None:
     """Names can be typed; what is answered with an error is JSON as Google writes it, unless it is meant not to be."""
-    known = every_fault()
+    known = {**faults_of("gemini"), **embedding_faults(1)}
     assert all(name.replace("-", "").isalnum() for name in known)
     errors = [fault for fault in known.values() if fault.delivery is Delivery.ANSWER and fault.status >= 400]
     assert {json.loads(fault.body)["error"]["code"] for fault in errors if b"<html>" not in fault.body} == {400, 429, 500, 503}

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
-from clara_lab.stand_ins.openai_faults import every_fault
 from clara_lab.stand_ins.server import Delivery
 
 DOCUMENTS = "[Doc 1] Owls\nOwls hunt at night. They eat mice.\n\n[Doc 2] Bees\nBees make honey from nectar."
@@ -76,7 +76,7 @@ def test_it_judges_by_the_words_of_the_page(server: ModelStandIn, answer: str, s
 
 def test_every_fault_has_a_plain_name() -> None:
     """Names can be typed; a refusal is JSON, unless it is meant not to be."""
-    known = every_fault()
+    known = faults_of("openai")
     assert all(name.replace("-", "").isalnum() for name in known)
     refusals = [fault for fault in known.values() if fault.delivery is Delivery.ANSWER and fault.status >= 400]
     assert all(json.loads(fault.body) is not None for fault in refusals if b"<html>" not in fault.body)

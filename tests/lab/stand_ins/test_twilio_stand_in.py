@@ -13,8 +13,7 @@ from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
-from clara_lab.stand_ins.twilio_faults import FaultMode, FaultPlan, TwilioFault
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
+from clara_lab.stand_ins.twilio_server import FaultMode, FaultPlan, TwilioFault, TwilioStandIn
 
 ACCOUNT, TOKEN = "AC" + "3" * 32, "token"
 MESSAGE = {"from_": "whatsapp:+15555550100", "to": "whatsapp:+34600000001", "body": "¡Hola!"}

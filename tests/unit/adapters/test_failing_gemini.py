@@ -8,7 +8,7 @@ from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_generation import GeminiTextModel
 from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, CallOutcome, Counting, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults
+from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
 
@@ -16,7 +16,7 @@ from clara_lab.stand_ins.server import Delivery
 SHORT, AMPLE = 0.2, 20.0
 SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 CALLS = 12
-FAULTS = gemini_faults()
+FAULTS = faults_of("gemini", "failing")
 # A quota that says when it opens is kept away from until then, after one call and perhaps one more try.
 ASKING = {"quota-day": (1, 68_940.0), "quota-second": (1, 1.0), "quota-header": (1, 10.0)}
 
@@ -78,10 +78,10 @@ def test_a_standing_fault_opens_the_breaker_and_healing_closes_it(server: ModelS
     assert tried.changes == ["open", "closed"]
 
 
-@pytest.mark.parametrize("name", declining_faults())
+@pytest.mark.parametrize("name", faults_of("gemini", "declining"))
 def test_declined_requests_shut_nobody_out(server: ModelStandIn, tried: Tried, name: str) -> None:
     """However many prompts of one person are blocked, the next person's is asked."""
-    server.standing = declining_faults()[name]
+    server.standing = faults_of("gemini", "declining")[name]
     assert not any(tried.answered() for _ in range(CALLS))
     server.standing = None
     assert tried.answered()

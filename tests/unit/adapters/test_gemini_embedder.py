@@ -10,7 +10,7 @@ from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_embedder import GeminiEmbedder
 from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError, TextPace
 from clara.retrieval.ports import EmbedderUnavailableError
-from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
+from clara_lab.stand_ins.faults import embedding_faults, faults_of, gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 KEY, MODEL = "test-key", "gemini-embedding-001"
@@ -88,8 +88,8 @@ def test_a_text_is_sent_as_far_as_the_model_reads(gemini: Gemini) -> None:
 FAULTS = {
     # Numerals as texts are numbers to the SDK, and to us.
     **{name: fault for name, fault in embedding_faults(len(TEXTS)).items() if name != "texts"},
-    **{name: fault for name, fault in gemini_faults().items() if name not in SLOW | NO_FAULT},
-    "invalid": declining_faults()["invalid"],
+    **{name: fault for name, fault in faults_of("gemini", "failing").items() if name not in SLOW | NO_FAULT},
+    "invalid": faults_of("gemini", "declining")["invalid"],
 }
 
 
@@ -164,7 +164,7 @@ def test_patience_on_the_wire(gemini: Gemini) -> None:
     """A build outlasts a quota of a minute: the same batch is sent again, and counted again."""
     waited: list[float] = []
     transport = GeminiTransport(KEY, deadline_seconds=30, base_url=gemini.server.url, guard=PatientGuard(wait=waited.append))
-    gemini.server.faults += [refused(429, "RESOURCE_EXHAUSTED", "43s"), refused(503, "UNAVAILABLE")]
+    gemini.server.faults += [gemini_refusal(429, "RESOURCE_EXHAUSTED", "43s"), gemini_refusal(503, "UNAVAILABLE")]
     GeminiEmbedder(transport, MODEL, gemini.paced.append).embed(TEXTS, "passage")
     assert (waited, gemini.paced) == ([43.0, 4.0], [3, 3, 3])
     transport.close()

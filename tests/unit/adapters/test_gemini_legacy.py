@@ -11,7 +11,7 @@ from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnav
 from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
-from clara_lab.stand_ins.gemini_faults import declining_faults, embedding_faults, gemini_faults, refused
+from clara_lab.stand_ins.faults import embedding_faults, faults_of, gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 
 client = pytest.importorskip(
@@ -58,8 +58,8 @@ def test_the_same_vectors_are_asked_for(legacy: Any, server: ModelStandIn) -> No
 
 FAULTS = {
     **{name: fault for name, fault in embedding_faults(len(TEXTS)).items() if name != "texts"},
-    **{name: fault for name, fault in gemini_faults().items() if name not in ENDLESS | SAME},
-    "invalid": declining_faults()["invalid"],
+    **{name: fault for name, fault in faults_of("gemini", "failing").items() if name not in ENDLESS | SAME},
+    "invalid": faults_of("gemini", "declining")["invalid"],
 }
 
 
@@ -76,7 +76,7 @@ def test_a_wrong_answer_is_unavailability(legacy: Any, server: ModelStandIn, nam
 @pytest.mark.parametrize("name", sorted(ENDLESS))
 def test_the_deadline_is_for_the_whole_exchange(server: ModelStandIn, name: str) -> None:
     """A server that hangs or drips holds nobody longer than that."""
-    server.faults.append(gemini_faults()[name])
+    server.faults.append(faults_of("gemini", "failing")[name])
     made = client.LegacyClient(KEY, deadline_seconds=0.4, base_url=server.url)
     started = perf_counter()
     with pytest.raises(EmbedderUnavailableError, match=r"did not answer within the deadline|could not be reached"):
@@ -87,12 +87,12 @@ def test_the_deadline_is_for_the_whole_exchange(server: ModelStandIn, name: str)
 def test_waits_and_refusals_are_understood(server: ModelStandIn) -> None:
     """What Gemini asks to wait is waited by whoever has patience; a bad request is declined, and a wrong key is a failure."""
     waited: list[float] = []
-    server.faults.append(refused(429, "RESOURCE_EXHAUSTED", "43s"))
+    server.faults.append(gemini_refusal(429, "RESOURCE_EXHAUSTED", "43s"))
     made = client.LegacyClient(KEY, deadline_seconds=20, base_url=server.url, guard=PatientGuard(wait=waited.append))
     embedders.LegacyEmbedder(made, MODEL).embed(TEXTS, "query")
     assert waited == [43.0]
     for name, outcome in (("invalid", CallOutcome.DECLINED), ("wrong-key", CallOutcome.FAILED)):
-        server.faults += [{**gemini_faults(), **declining_faults()}[name]]
+        server.faults += [{**faults_of("gemini", "failing"), **faults_of("gemini", "declining")}[name]]
         plain = client.LegacyClient(KEY, deadline_seconds=20, base_url=server.url)
         with pytest.raises(ProviderUnavailableError, match="answered 400") as caught:
             plain.ask(lambda sdk, options: sdk.batch_embed_contents({"model": f"models/{MODEL}"}, **options))

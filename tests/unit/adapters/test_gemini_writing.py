@@ -14,7 +14,7 @@ from clara.adapters.models.gemini_generation import GeminiTextModel, GeminiTrans
 from clara.adapters.models.guards import Breaker, CallOutcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.corrective import QueryWriterUnavailableError
-from clara_lab.stand_ins.gemini_faults import declining_faults, gemini_faults, refused, said
+from clara_lab.stand_ins.faults import faults_of, gemini_refusal, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
 
@@ -84,22 +84,22 @@ def test_json_is_asked_for_where_it_is_wanted(gemini: Gemini, wanted: bool, kind
     assert gemini.asked["contents"][0]["parts"] == [{"text": "page"}]
 
 
-@pytest.mark.parametrize("name", [*gemini_faults(), *declining_faults()])
+@pytest.mark.parametrize("name", [*faults_of("gemini", "failing"), *faults_of("gemini", "declining")])
 def test_only_failures_of_the_provider_count_as_such(gemini: Gemini, name: str) -> None:
     """A blocked or over-long text, and a bad request, are the request's own; all else opens the breaker."""
-    faults = {**gemini_faults(), **declining_faults()}
+    faults = {**faults_of("gemini", "failing"), **faults_of("gemini", "declining")}
     gemini.server.faults += [faults[name]] * 2  # a second one for the try that Gemini itself asks for
     with pytest.raises(ModelUnavailableError) as caught:
         GeminiTextModel(gemini.transport, "m").write(Prompt("i", "p"), 0.3 if faults[name].delivery in SLOW else 20.0)
     cause = caught.value.__cause__
     assert isinstance(cause, GeminiUnavailableError)
-    assert cause.outcome is (CallOutcome.DECLINED if name in declining_faults() else CallOutcome.FAILED)
+    assert cause.outcome is (CallOutcome.DECLINED if name in faults_of("gemini", "declining") else CallOutcome.FAILED)
 
 
 def test_what_a_guard_refuses_is_unavailability_too(gemini: Gemini) -> None:
     """An open breaker looks to its caller like any other failure, and costs no request."""
     transport = GeminiTransport("any", deadline_seconds=9, base_url=gemini.server.url, guard=Breaker(failures=1))
-    gemini.server.faults.append(refused(503, "UNAVAILABLE"))
+    gemini.server.faults.append(gemini_refusal(503, "UNAVAILABLE"))
     reasons = []
     for _ in range(2):
         with pytest.raises(ModelUnavailableError) as caught:
@@ -111,7 +111,7 @@ def test_what_a_guard_refuses_is_unavailability_too(gemini: Gemini) -> None:
 
 
 def translated(spanish: object, english: object) -> ScriptedReply:
-    return ScriptedReply(body=said(json.dumps({"spanish": spanish, "english": english})))
+    return gemini_text(json.dumps({"spanish": spanish, "english": english}))
 
 
 def test_a_question_is_asked_in_spanish_then_in_english(gemini: Gemini) -> None:

@@ -16,7 +16,7 @@ from clara.editorial.gazette.issues import Day, Item, ItemDocument, Reference
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.norms import CitedFacts, NormNames, cited_by, read_norms
 from clara.settings import resources
-from clara_lab.stand_ins.recorded import recorded, recordings
+from clara_lab.stand_ins.boe_server import recorded, recordings
 
 DATA = resources() / "data"
 FOLDER = Path(__file__).parents[2] / "data" / "boe_wire"

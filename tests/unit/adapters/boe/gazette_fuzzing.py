@@ -11,7 +11,7 @@ from random import Random
 from clara.adapters.boe.item import read_item
 from clara.adapters.boe.summary import read_summary
 from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara_lab.stand_ins.recorded import recorded
+from clara_lab.stand_ins.boe_server import recorded
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 NAMED = (GazetteFormatError, GazetteUnavailableError, NoIssueError)

@@ -9,8 +9,7 @@ import pytest
 
 from clara.adapters.boe.client import LONGEST_WAIT_SECONDS, USER_AGENT, BoeClient, GazettePace
 from clara.editorial.gazette.issues import GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
-from clara_lab.stand_ins.recorded import recorded, recordings
+from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn, recorded, recordings
 from clara_lab.stand_ins.server import ScriptedReply
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clara.adapters.boe.item import MAX_DOCUMENT_BYTES, read_item
 from clara.editorial.gazette.issues import GazetteFormatError, NoIssueError, Reference
-from clara_lab.stand_ins.recorded import recorded
+from clara_lab.stand_ins.boe_server import recorded
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 DECREE = "justicio_BOE-A-2023-16215.xml"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from clara.adapters.boe.summary import MAX_SUMMARY_BYTES, read_summary, says_nothing
 from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, NoIssueError
-from clara_lab.stand_ins.recorded import recorded
+from clara_lab.stand_ins.boe_server import recorded
 
 FOLDER = Path(__file__).parents[3] / "data" / "boe_wire"
 TRIMMED = "sumario_20260708_api_trimmed.json"
