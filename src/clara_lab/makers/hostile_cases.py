@@ -60,17 +60,10 @@ def hostile(kind: str, language: str, split: str, making: Making, chance: random
     if kind in FILLED:
         filler = chance.choice(making["fillers"][kind][split])
         return making["carriers"][kind][split][language].format(x=filler), [filler]
-    if kind in SAID:
-        said = chance.choice(making["sentences"][kind][split][language])
-        return said, [said]
     if kind == "language":
         said = making["unsupported"][making["languages"][split][language]]
-        return said, [said]
-    return _disguised(kind, chance.choice(making["sentences"][chance.choice(SAID)][split][language]), split, making, chance)
-
-
-def _disguised(kind: str, said: str, split: str, making: Making, chance: random.Random) -> tuple[str, list[str]]:
-    """Put a hostile sentence into markup, under a mark that is none, among hidden signs, or into too many of its like."""
+    else:
+        said = chance.choice(making["sentences"][kind if kind in SAID else chance.choice(SAID)][split][language])
     match kind:
         case "markup":
             return chance.choice(making["markup"][split]).format(s=said), [said, "onerror", "alert(", ".example"]
@@ -78,7 +71,7 @@ def _disguised(kind: str, said: str, split: str, making: Making, chance: random.
             return chance.choice(making["fake_marks"][split]).format(s=said), [said]
         case "hidden":
             return chance.choice(_hidings(said)), [said]
-        case _:
+        case _:  # as it is, or too many of its like
             return said, [said]
 
 

@@ -14,6 +14,8 @@ from functools import partial
 from typing import Any, Final
 
 import click
+from stdnum import iban
+from stdnum.es import dni, nie
 
 from clara.settings import resources
 
@@ -21,8 +23,6 @@ SEED: Final = 20_261_122
 FILLINGS: Final = 2
 SLOT: Final = re.compile(r"\{(\w+)\}")
 KEPT: Final = re.compile(r"«([^»]+)»")
-# Control letters of Spanish documents, by the remainder of the number by 23.
-LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "name": ("María López", "fatima zahra benali", "Ionuț Popescu", "ana", "John Okafor", "Aïcha Diallo", "jose luis garcia"),
     "name2": ("Carlos Pérez Ruiz", "Amina Haddad", "Elena Popa", "Mamadou Sow", "Rosa Quispe", "Oksana Melnyk"),
@@ -42,28 +42,18 @@ def _digits(dice: random.Random, count: int) -> str:
     return "".join(str(dice.randrange(10)) for _ in range(count))
 
 
-def _name(kind: str, dice: random.Random) -> str:
-    return dice.choice(NAMES[kind])
-
-
 def _dni(dice: random.Random) -> str:
     number = dice.randrange(10_000_000, 99_999_999)
-    letter, dotted = LETTERS[number % 23], f"{number:,}".replace(",", ".")
-    written = (
-        f"{number}{letter}",
-        f"{number}-{letter}",
-        f"{dotted}-{letter}",
-        f"{number} {letter}",
-        f"{number}{letter.lower()}",
-    )
-    return dice.choice(written)
+    letter, dotted = dni.calc_check_digit(str(number)), f"{number:,}".replace(",", ".")
+    joined = f"{number}{letter}"
+    return dice.choice((joined, f"{number}-{letter}", f"{dotted}-{letter}", f"{number} {letter}", joined.lower()))
 
 
 def _nie(dice: random.Random) -> str:
-    first, number = dice.choice("XYZ"), dice.randrange(1_000_000, 9_999_999)
-    letter = LETTERS[("XYZ".index(first) * 10_000_000 + number) % 23]
-    joined = f"{first}{number}{letter}"
-    return dice.choice((joined, f"{first}-{number}-{letter}", joined.lower(), f"{first} {number} {letter}"))
+    number = f"{dice.choice('XYZ')}{dice.randrange(1_000_000, 9_999_999)}"
+    letter = nie.calc_check_digit(number)
+    joined, digits = f"{number}{letter}", number[1:]
+    return dice.choice((joined, f"{number[0]}-{digits}-{letter}", joined.lower(), f"{number[0]} {digits} {letter}"))
 
 
 def _naf(dice: random.Random) -> str:
@@ -73,8 +63,8 @@ def _naf(dice: random.Random) -> str:
 
 def _iban(dice: random.Random) -> str:
     groups = [_digits(dice, 4) for _ in range(5)]
-    control = 98 - int("".join(groups) + "142800") % 97
-    return dice.choice((" ", "", "-")).join([f"ES{control:02}", *groups])
+    control = iban.calc_check_digits(f"ES00{''.join(groups)}")
+    return dice.choice((" ", "", "-")).join([f"ES{control}", *groups])
 
 
 def _card(dice: random.Random) -> str:
@@ -85,28 +75,14 @@ def _phone(dice: random.Random) -> str:
     number = f"{dice.choice('67')}{_digits(dice, 8)}"
     spaced = f"{number[:3]} {number[3:6]} {number[6:]}"
     pairs = f"{number[:3]} {number[3:5]} {number[5:7]} {number[7:]}"
-    return dice.choice(
-        (
-            number,
-            spaced,
-            pairs,
-            f"+34 {spaced}",
-            f"+34{number}",
-            f"+212 6{_digits(dice, 2)} {_digits(dice, 3)} {_digits(dice, 3)}",
-        )
-    )
+    abroad = f"+212 6{_digits(dice, 2)} {_digits(dice, 3)} {_digits(dice, 3)}"
+    return dice.choice((number, spaced, pairs, f"+34 {spaced}", f"+34{number}", abroad))
 
 
 def _born(dice: random.Random) -> str:
     day, month, year = dice.randrange(1, 29), dice.randrange(1, 13), dice.randrange(1950, 2008)
-    return dice.choice(
-        (
-            f"{day:02}/{month:02}/{year}",
-            f"{day}-{month}-{year}",
-            f"{day}.{month:02}.{year}",
-            f"{day} de {dice.choice(MONTHS)} de {year}",
-        )
-    )
+    spoken = f"{day} de {dice.choice(MONTHS)} de {year}"
+    return dice.choice((f"{day:02}/{month:02}/{year}", f"{day}-{month}-{year}", f"{day}.{month:02}.{year}", spoken))
 
 
 def _passport(dice: random.Random) -> str:
@@ -115,7 +91,7 @@ def _passport(dice: random.Random) -> str:
 
 
 FILLS: Final[Mapping[str, Fill]] = {
-    **{kind: partial(_name, kind) for kind in NAMES},
+    **{kind: partial(random.Random.choice, seq=names) for kind, names in NAMES.items()},
     "dni": _dni,
     "nie": _nie,
     "naf": _naf,
@@ -156,19 +132,13 @@ def filled(sentence: str, dice: random.Random) -> dict[str, Any]:
     if street:
         hidden.append(SLOT.sub(lambda match: values[match[1]], street.group()).strip(" «»"))
     text = SLOT.sub(lambda match: values[match[1]], sentence)
-    return {
-        "text": KEPT.sub(r"\1", text),
-        "hidden": hidden,
-        "kept": KEPT.findall(text),
-        "kind": " ".join(values),
-    }
+    return {"text": KEPT.sub(r"\1", text), "hidden": hidden, "kept": KEPT.findall(text), "kind": " ".join(values)}
 
 
 def main() -> None:
     """Write eval/answers/masking.jsonl."""
     folder = resources() / "eval" / "answers"
-    sentences = json.loads((folder / "making" / "masking.json").read_text("utf-8"))["sentences"]
-    made = cases_of(sentences)
+    made = cases_of(json.loads((folder / "making" / "masking.json").read_text("utf-8"))["sentences"])
     lines = "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in made)
     (folder / "masking.jsonl").write_text(lines, "utf-8")
     click.echo(f"masking.jsonl: {len(made)} cases")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from clara.retrieval.passage import Passage
-from clara_lab.makers.figures import FigureWriter, Making
-from clara_lab.makers.paraphrases import DENYING, Paraphraser
+from clara_lab.makers.paraphrases import DENYING, FigureWriter, Making, Paraphraser
 
 _DIGITS: Final = re.compile(r"(?<![\w/.-])\d+(?:[.,]\d+)*(?![\w/-])")
 _UNITS: Final = {
@@ -28,10 +27,13 @@ _VERB: Final = re.compile(
 )
 _NORM: Final = re.compile(r"(?:\bart\. |\bartículo |\b(?:Ley|Real Decreto(?:-ley)?|Orden \w+) ?/?)(\d{1,4})|BOE-A-\d{4}-(\d+)")
 _LINK: Final = re.compile(r"https?://[^\s),;]+")
-_BOUNDS: Final = {
+_LEAST: Final = {
     "al menos": "como máximo", "más de": "menos de", "mayores de": "menores de", "mayor de": "menor de",
     "antes de": "después de", "mínimo": "máximo", "mínima": "máxima", "o más": "o menos",
 }  # fmt: skip
+_BOUNDS: Final = {**_LEAST, **{most: least for least, most in _LEAST.items()}}
+_BOUND: Final = re.compile("|".join(rf"\b{said}\b" for said in sorted(_BOUNDS, key=len, reverse=True)))
+_PRICE: Final = re.compile(r"(?<![\w/.-])\d+(?:\.\d{3})*(?:,\d+)?(?= ?(?:€|%|euros))")
 # With more of its words shared, a fact is said by the other one too.
 _ALIKE: Final = 0.5
 
@@ -57,20 +59,22 @@ class Mutator:
         self._chance = chance
         self._rendering = FigureWriter(around.making, chance)
         self._rewording = Paraphraser(around.making, chance)
+        months, choose = "|".join(around.making["months"]["es"]), chance.choice
+        words = [word for number, word in around.making["words"]["es"].items() if int(number) > 1]
         self.changes: Mapping[str, Callable[[Passage], str | None]] = {
-            "digit": self._digit,
-            "swap": self._swap,
-            "decimal": self._decimal,
+            "digit": self._at_one(_DIGITS, lambda number: self._other_digit(number, "123456789")),
+            "swap": self._at_one(_DIGITS, self._swapped_digits),
+            "decimal": self._at_one(_PRICE, self._moved_comma),
             "unit": self._unit,
-            "currency": self._currency,
-            "month": self._month,
+            "currency": self._at_one(_MONEY, lambda _: choose(["dólares", "libras", "$"])),
+            "month": self._another(rf"(?<=\d de )(?:{months})\b|\b(?:{months})(?= de \d)", around.making["months"]["es"]),
             "phone": self._phone,
-            "url": self._url,
-            "norm": self._norm,
-            "word": self._word,
+            "url": self._at_one(_LINK, self._other_link),
+            "norm": self._at_one(_NORM, self._other_number),
+            "word": self._another(rf"\b(?:{'|'.join(words)})(?= (?:días|meses|años|semanas)\b)", words),
             "added": self._added,
             "other": self._other,
-            "bound": self._bound,
+            "bound": self._at_one(_BOUND, _BOUNDS.__getitem__),  # the most for the least, before for after
             "no_dropped": self._dropped,
             "no_added": self._negated,
             "procedure": self._procedure,
@@ -125,80 +129,42 @@ class Mutator:
         held = [(other["value"], other.get("unit")) for other in passage.stored_metadata["values"]]
         return None if (wrong["value"], wrong.get("unit")) in held or _equals_another(wrong, held) else wrong
 
-    def _digit(self, passage: Passage) -> str | None:
-        def change(number: str) -> str:
-            places = [place for place, sign in enumerate(number) if sign.isdigit()]
-            place = self._chance.choice(places)
-            sign = self._chance.choice([digit for digit in "123456789" if digit != number[place]])
-            return number[:place] + sign + number[place + 1 :]
+    def _other_digit(self, written: str, digits: str = "0123456789") -> str:
+        place = self._chance.choice([place for place, sign in enumerate(written) if sign.isdigit()])
+        sign = self._chance.choice([digit for digit in digits if digit != written[place]])
+        return written[:place] + sign + written[place + 1 :]
 
-        return self._at_one(_DIGITS, passage.text, change)
+    def _swapped_digits(self, number: str) -> str:
+        pairs = [place for place in range(len(number) - 1) if number[place : place + 2].isdigit()]
+        pairs = [place for place in pairs if number[place] != number[place + 1] and number[place + 1] != "0"]
+        if not pairs:
+            return number
+        place = self._chance.choice(pairs)
+        return number[:place] + number[place + 1] + number[place] + number[place + 2 :]
 
-    def _swap(self, passage: Passage) -> str | None:
-        def change(number: str) -> str:
-            pairs = [place for place in range(len(number) - 1) if number[place : place + 2].isdigit()]
-            pairs = [place for place in pairs if number[place] != number[place + 1] and number[place + 1] != "0"]
-            if not pairs:
-                return number
-            place = self._chance.choice(pairs)
-            return number[:place] + number[place + 1] + number[place] + number[place + 2 :]
-
-        return self._at_one(_DIGITS, passage.text, change)
-
-    def _decimal(self, passage: Passage) -> str | None:
-        def change(number: str) -> str:
-            whole, comma, part = number.partition(",")
-            if comma:
-                return f"{whole}{part[:1]},{part[1:] or '0'}"
-            return f"{number}0" if not number.endswith("00") or self._chance.random() < 1 / 2 else number[:-1]
-
-        return self._at_one(re.compile(r"(?<![\w/.-])\d+(?:\.\d{3})*(?:,\d+)?(?= ?(?:€|%|euros))"), passage.text, change)
+    def _moved_comma(self, number: str) -> str:
+        whole, comma, part = number.partition(",")
+        if comma:
+            return f"{whole}{part[:1]},{part[1:] or '0'}"
+        return f"{number}0" if not number.endswith("00") or self._chance.random() < 1 / 2 else number[:-1]
 
     def _unit(self, passage: Passage) -> str | None:
-        text = self._at_one(_SPAN, passage.text, lambda unit: _UNITS[unit])
         swapped = {"mes": "año", "año": "mes"}
-        return text or self._at_one(_RATE, passage.text, lambda rate: rate[:-3] + swapped[rate[-3:]])
-
-    def _currency(self, passage: Passage) -> str | None:
-        return self._at_one(_MONEY, passage.text, lambda _: self._chance.choice(["dólares", "libras", "$"]))
-
-    def _month(self, passage: Passage) -> str | None:
-        months: Sequence[str] = self._around.making["months"]["es"]
-        pattern = re.compile(rf"(?<=\d de )(?:{'|'.join(months)})\b|\b(?:{'|'.join(months)})(?= de \d)")
-        others = [month for month in months if month not in passage.text]
-        return self._at_one(pattern, passage.text, lambda _: self._chance.choice(others))
+        text = self._at_one(_SPAN, _UNITS.__getitem__)(passage)
+        return text or self._at_one(_RATE, lambda rate: rate[:-3] + swapped[rate[-3:]])(passage)
 
     def _phone(self, passage: Passage) -> str | None:
         phones = [str(value["value"]) for value in passage.stored_metadata["values"] if value["kind"] == "phone"]
-        if not phones:
-            return None
         pattern = re.compile("|".join(r" ?".join(digits) for digits in phones))
-        return self._at_one(pattern, passage.text, self._other_digit)
+        return self._at_one(pattern, self._other_digit)(passage) if phones else None
 
-    def _other_digit(self, written: str) -> str:
-        place = self._chance.choice([place for place, sign in enumerate(written) if sign.isdigit()])
-        sign = self._chance.choice([digit for digit in "0123456789" if digit != written[place]])
-        return written[:place] + sign + written[place + 1 :]
+    def _other_link(self, link: str) -> str:
+        bare = link.rstrip(".")
+        host = re.sub(r"\.(es|eu|org|com)(?=/|$)", lambda end: ".com" if end[1] != "com" else ".es", bare, count=1)
+        return self._chance.choice([host, f"{bare.rstrip('/')}/solicitud", bare.replace("://", "://tramites-", 1)])
 
-    def _url(self, passage: Passage) -> str | None:
-        def change(link: str) -> str:
-            bare = link.rstrip(".")
-            host = re.sub(r"\.(es|eu|org|com)(?=/|$)", lambda end: ".com" if end[1] != "com" else ".es", bare, count=1)
-            return self._chance.choice([host, f"{bare.rstrip('/')}/solicitud", bare.replace("://", "://tramites-", 1)])
-
-        return self._at_one(_LINK, passage.text, change)
-
-    def _norm(self, passage: Passage) -> str | None:
-        def change(written: str) -> str:
-            return re.sub(r"\d+$", lambda number: str(int(number[0]) + self._chance.choice([1, 2, 10])), written)
-
-        return self._at_one(_NORM, passage.text, change)
-
-    def _word(self, passage: Passage) -> str | None:
-        words = [word for number, word in self._around.making["words"]["es"].items() if int(number) > 1]
-        pattern = re.compile(rf"\b(?:{'|'.join(words)})(?= (?:días|meses|años|semanas)\b)")
-        others = [word for word in words if word not in passage.text]
-        return self._at_one(pattern, passage.text, lambda _: self._chance.choice(others))
+    def _other_number(self, norm: str) -> str:
+        return re.sub(r"\d+$", lambda number: str(int(number[0]) + self._chance.choice([1, 2, 10])), norm)
 
     def _added(self, passage: Passage) -> str | None:
         wrong = self._chance.choice([13, 17, 19, 27, 34, 37, 41, 43, 47, 52, 71, 83])
@@ -212,12 +178,6 @@ class Mutator:
         others = [found[0] for other in self._around.siblings(passage) for found in pattern.finditer(other.text)]
         others = sorted({other for other in others if other not in passage.text})
         return pattern.sub(self._chance.choice(others), passage.text, count=1) if here and others else None
-
-    def _bound(self, passage: Passage) -> str | None:
-        """Say the most for the least, before for after."""
-        pairs = {**_BOUNDS, **{other: said for said, other in _BOUNDS.items()}}
-        pattern = re.compile("|".join(rf"\b{said}\b" for said in sorted(pairs, key=len, reverse=True)))
-        return self._at_one(pattern, passage.text, lambda said: pairs[said])
 
     def _dropped(self, passage: Passage) -> str | None:
         found = list(_NO.finditer(passage.text))
@@ -262,13 +222,28 @@ class Mutator:
         other = self._chance.choice(others)
         return {"passages": [other.id], "text": self._rewording.marked(passage.text, "C1")}
 
-    def _at_one(self, pattern: re.Pattern[str], text: str, change: Callable[[str], str]) -> str | None:
-        """Change one of the matches into something that the text does not have."""
-        for match in self._chance.sample(found := list(pattern.finditer(text)), len(found)):
-            other = change(match[0])
-            if other != match[0] and not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", text):
-                return text[: match.start()] + other + text[match.end() :]
-        return None
+    def _another(self, pattern: str, names: Sequence[str]) -> Callable[[Passage], str | None]:
+        """Make a change that puts another of the names, one that the text does not have, in the place of a match."""
+        compiled = re.compile(pattern)
+
+        def change(passage: Passage) -> str | None:
+            others = [name for name in names if name not in passage.text]
+            return self._at_one(compiled, lambda _: self._chance.choice(others))(passage)
+
+        return change
+
+    def _at_one(self, pattern: re.Pattern[str], other: Callable[[str], str]) -> Callable[[Passage], str | None]:
+        """Make a change of one of the matches into something that the text does not have."""
+
+        def change(passage: Passage) -> str | None:
+            text = passage.text
+            for match in self._chance.sample(found := list(pattern.finditer(text)), len(found)):
+                said = other(match[0])
+                if said != match[0] and not re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text):
+                    return text[: match.start()] + said + text[match.end() :]
+            return None
+
+        return change
 
 
 def _said(text: str) -> set[str]:
