@@ -15,11 +15,18 @@ from clara.container import Container
 from clara_lab.bench.peers import PeerOutcome, PeerSetting
 from clara_lab.bench.peers_table import PeersTable
 from clara_lab.bench.plan import planned
-from clara_lab.borrowed import borrowed_database
-from clara_lab.runner.contenders import PEERS, Contender, PeerLimits, outcome_of
 from clara_lab.runner.data import read_source
 from clara_lab.runner.peer import Work, write_work
-from clara_lab.runner.peers import DATABASE, ENVIRONMENTS, PeerOptions, compare_peers
+from clara_lab.runner.peers import (
+    DATABASE,
+    ENVIRONMENTS,
+    PEERS,
+    Contender,
+    PeerOptions,
+    borrowed_database,
+    compare_peers,
+    outcome_of,
+)
 
 TOWNS = ("Almansa", "Baeza", "Calahorra", "Denia", "Estepona", "Fraga", "Guadix", "Huesca", "Igualada", "Jaca", "Lorca", "Mula")
 PLAIN = PEERS[0]
@@ -79,7 +86,7 @@ def run(empty_url: str, data: Path, tmp_path: Path) -> Callable[..., PeerOutcome
     def ran(contender: Contender, environments: Path = NOWHERE, seconds: float = 100) -> PeerOutcome:
         with borrowed_database(empty_url, f"{DATABASE}{uuid4().hex}") as url:
             setting = PeerSetting(url, embedder.dimensions, "english", contender.way, contender.options)
-            return outcome_of(contender, setting, 5, PeerLimits(folder, tmp_path, environments, seconds))
+            return outcome_of(contender, setting, 5, folder, PeerOptions(tmp_path, (), environments, seconds))
 
     return ran
 

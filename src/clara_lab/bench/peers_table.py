@@ -1,7 +1,5 @@
 """The table of peers, as Markdown for reading, and as CSV and JSON for computing with."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,9 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.peers import PeerOutcome, Timed
+from clara_lab.bench.peers import PeerOutcome
 from clara_lab.bench.ranking import Value, recall_at, reciprocal_rank
 from clara_lab.bench.record import finite
+from clara_lab.bench.reports import csv_table
 from clara_lab.bench.significance import Estimate, estimates, randomisation_p
 from clara_lab.bench.summary import MEDIAN, TAIL
 from clara_lab.templates import rendered
@@ -62,92 +61,48 @@ class PeerRow:
 
 def rows_of(table: PeersTable) -> list[PeerRow]:
     """Give a row for each contender that was measured, tested against the first of them."""
-    measured = [(outcome, outcome.timed) for outcome in table.outcomes if outcome.timed is not None]
     rows: list[PeerRow] = []
     base: Sequence[float] = ()
-    for outcome, timed in measured:
-        columns = _columns(table, timed)
-        differences = {TESTED: [value - other for value, other in zip(columns[TESTED], base, strict=True)]} if rows else {}
-        p = randomisation_p(differences).get(TESTED)
-        rows.append(_row(outcome, timed, columns, p, measured[0][0].name))
-        base = base or columns[TESTED]
-    return rows
-
-
-def _columns(table: PeersTable, timed: Timed) -> dict[str, list[float]]:
     answerable = [question for question in table.questions if question.gold]
-    return {
-        name: [measure(timed.ranked[question.id], question.gold) for question in answerable]
-        for name, measure in MEASURES.items()
-    }
-
-
-def _row(outcome: PeerOutcome, timed: Timed, columns: Mapping[str, list[float]], p: float | None, against: str) -> PeerRow:
-    p50, p95 = np.quantile(list(timed.milliseconds.values()), [MEDIAN, TAIL]).tolist()
-    return PeerRow(
-        outcome.name,
-        outcome.about,
-        timed.version,
-        estimates(columns),
-        p,
-        against,
-        p50,
-        p95,
-        timed.questions_per_second,
-        timed.open_seconds,
-        timed.index_seconds,
-        timed.peak_bytes / MEGABYTE,
-        timed.installed_bytes / MEGABYTE,
-        timed.packages,
-    )
+    for outcome in table.outcomes:
+        if (timed := outcome.timed) is None:
+            continue
+        columns = {
+            name: [measure(timed.ranked[question.id], question.gold) for question in answerable]
+            for name, measure in MEASURES.items()
+        }
+        tested = columns[TESTED]
+        differences = {TESTED: [value - other for value, other in zip(tested, base, strict=True)]} if rows else {}
+        base = base or tested
+        p, against = randomisation_p(differences).get(TESTED), rows[0].name if rows else outcome.name
+        p50, p95 = np.quantile(list(timed.milliseconds.values()), [MEDIAN, TAIL]).tolist()
+        costs = (timed.questions_per_second, timed.open_seconds, timed.index_seconds)
+        space = (timed.peak_bytes / MEGABYTE, timed.installed_bytes / MEGABYTE, timed.packages)
+        row = PeerRow(outcome.name, outcome.about, timed.version, estimates(columns), p, against, p50, p95, *costs, *space)
+        rows.append(row)
+    return rows
 
 
 def peers_markdown(table: PeersTable) -> str:
     """Give the table for reading, who is behind each name, and who is not in it and why."""
-    rows = rows_of(table)
-    return rendered(
-        "peers.md",
-        data=table.data,
-        started=table.started,
-        depth=table.depth,
-        tested=TESTED,
-        against=rows[0].against if rows else "nobody",
-        heads=HEADS,
-        cells_of_rows=[_cells(row) for row in rows],
-        rows=rows,
-        absent=[outcome for outcome in table.outcomes if outcome.timed is None],
-    )
-
-
-def _cells(row: PeerRow) -> list[str]:
-    quality = [f"{one.mean:.3f} ({one.low:.3f}-{one.high:.3f})" if one else "-" for one in map(row.quality.get, MEASURES)]
-    p = "" if row.p is None else f"{row.p:.3f}"
-    memory = [f"{row.peak_mb:.0f}", f"{row.installed_mb:.0f}", str(row.packages)]
-    times = [f"{row.p50_ms:.1f}", f"{row.p95_ms:.1f}", f"{row.questions_per_second:.0f}", f"{row.index_seconds:.1f}"]
-    return [row.name, *quality, p, *times, *memory]
+    absent = [outcome for outcome in table.outcomes if outcome.timed is None]
+    about = {"data": table.data, "started": table.started, "depth": table.depth, "tested": TESTED}
+    return rendered("peers.md", **about, heads=HEADS, measures=MEASURES, rows=rows_of(table), absent=absent)
 
 
 def peers_csv(table: PeersTable) -> str:
     """Give one row a contender; of one that was not measured its name and the reason."""
     measured = {row.name: row for row in rows_of(table)}
-    rows = [_flat(measured[outcome.name]) if outcome.timed else _absent(outcome) for outcome in table.outcomes]
-    heads = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, heads, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_table([_flat(outcome, measured.get(outcome.name)) for outcome in table.outcomes])
 
 
-def _flat(row: PeerRow) -> dict[str, Any]:
-    flat = {name: value for name, value in asdict(row).items() if name != "quality"}
-    for name, one in row.quality.items():
-        flat |= {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
-    return {**flat, "failure": "", "remedy": ""}
-
-
-def _absent(outcome: PeerOutcome) -> dict[str, Any]:
-    return {"name": outcome.name, "about": outcome.about, "failure": outcome.failure, "remedy": outcome.remedy}
+def _flat(outcome: PeerOutcome, row: PeerRow | None) -> dict[str, Any]:
+    flat: dict[str, Any] = {"name": outcome.name, "about": outcome.about}
+    if row is not None:
+        flat |= {name: value for name, value in asdict(row).items() if name != "quality"}
+        for name, one in row.quality.items():
+            flat |= {name: one.mean, f"{name}_low": one.low, f"{name}_high": one.high}
+    return {**flat, "failure": outcome.failure, "remedy": outcome.remedy}
 
 
 def peers_json(table: PeersTable) -> str:

@@ -58,7 +58,7 @@ def summary_csv(record: RunRecord, figures: Figures) -> str:
         row.update({f"{stage}_p50_ms": _figure(taken.p50), f"{stage}_p95_ms": _figure(taken.p95)})
     row.update({f"total_{name}": value for name, value in _flat(record.totals).items()})
     row.update({f"plan_{name}": value for name, value in _flat(record.plan).items()})
-    return _table([row])
+    return csv_table([row])
 
 
 def detail_csv(record: RunRecord, figures: Figures) -> str:
@@ -66,7 +66,7 @@ def detail_csv(record: RunRecord, figures: Figures) -> str:
     names = list(figures.summaries)
     stages = list(dict.fromkeys(stage for question in record.questions for stage in question.milliseconds))
     found = zip(record.questions, figures.rows, strict=True)
-    return _table([_detail(question, measures, names, stages) for question, measures in found])
+    return csv_table([_detail(question, measures, names, stages) for question, measures in found])
 
 
 def _detail(record: QuestionRecord, measures: Mapping[str, Score], names: list[str], stages: list[str]) -> dict[str, Any]:
@@ -126,7 +126,8 @@ def _figure(value: float) -> str:
     return f"{value:.6g}"
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def csv_table(rows: list[dict[str, Any]]) -> str:
+    """Write rows as CSV under the names that any of them has; what a spreadsheet takes for a formula is quoted."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     written = io.StringIO()
     writer = csv.DictWriter(written, columns, lineterminator="\n")

@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 from clara_lab.bench.dataset import BenchDocument
 from clara_lab.bench.peers import Floats, Peer, PeerSetting
 
-JOB, DOCUMENTS, QUESTIONS, VECTORS, RESULT = "job.json", "documents.jsonl", "questions.jsonl", "vectors.npz", "result.json"
+JOB, WORK, VECTORS, RESULT = "job.json", "work.json", "vectors.npz", "result.json"
 # Questions asked before anything is timed: connections are made and statements prepared.
 WARMING: Final = 5
 # Every question is asked so often, in rounds; its time is the median.
@@ -38,21 +38,15 @@ class Work:
 
 def write_work(folder: Path, work: Work) -> None:
     """Write documents, questions and vectors for the process. Raises OSError."""
-    names = ("id", "title", "text", "parent")
-    _write_lines(folder / DOCUMENTS, [[getattr(document, name) for name in names] for document in work.documents])
-    _write_lines(folder / QUESTIONS, work.questions)
+    documents = [(one.id, one.title, one.text, one.parent) for one in work.documents]
+    (folder / WORK).write_text(json.dumps({"documents": documents, "questions": work.questions}), "utf-8")
     np.savez(folder / VECTORS, documents=work.document_vectors, questions=work.question_vectors)
-
-
-def _write_lines(file: Path, rows: Sequence[Any]) -> None:
-    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
 
 
 def read_work(folder: Path) -> Work:
     """Read what `write_work` wrote."""
-    # Not splitlines: U+2028 and its kind may stand inside a text.
-    documents = [BenchDocument(*json.loads(line)) for line in (folder / DOCUMENTS).read_text("utf-8").split("\n") if line]
-    questions = [tuple(json.loads(line)) for line in (folder / QUESTIONS).read_text("utf-8").split("\n") if line]
+    held = json.loads((folder / WORK).read_text("utf-8"))
+    documents, questions = [BenchDocument(*cells) for cells in held["documents"]], [tuple(one) for one in held["questions"]]
     with np.load(folder / VECTORS) as stored:
         return Work(documents, questions, stored["documents"], stored["questions"])
 
@@ -69,8 +63,8 @@ def main(folder: Path) -> None:
         result: dict[str, Any] = {"missing": error.name}
     else:
         result = _measured(kind, PeerSetting(**job["setting"]), read_work(folder), job["limit"])
-        size = installed(tuple(job["requirements"]))
-        result |= {"packages": len(size.packages), "installed_bytes": size.size, "version": _version(job["distribution"])}
+        sizes = installed(job["requirements"])
+        result |= {"packages": len(sizes), "installed_bytes": sum(sizes.values()), "version": version(job["distribution"])}
     (folder / RESULT).write_text(json.dumps(result), "utf-8")
 
 
@@ -112,20 +106,11 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _version(distribution: str) -> str:
-    return version(distribution) if distribution else ""
+def installed(requirements: Sequence[str]) -> dict[str, int]:
+    """Give the packages that requirements lead to in this environment, with the bytes of their files.
 
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """Packages and the bytes of their files. What is installed as an editable checkout counts without its own code."""
-
-    packages: tuple[str, ...]
-    size: int
-
-
-def installed(requirements: tuple[str, ...]) -> Installed:
-    """Follow requirements, extras and markers included, through this environment; what is not installed counts nothing."""
+    Extras and markers are followed; what is not installed counts nothing, and an editable checkout without its own code.
+    """
     found: dict[str, Distribution] = {}
     seen: set[tuple[str, str]] = set()
     left = [(requirement, extra) for requirement in map(Requirement, requirements) for extra in ("", *requirement.extras)]
@@ -142,8 +127,7 @@ def installed(requirements: tuple[str, ...]) -> Installed:
         for needed in map(Requirement, found[name].requires or ()):
             if needed.marker is None or needed.marker.evaluate({"extra": extra}):
                 left += [(needed, part) for part in ("", *needed.extras)]
-    sizes = {name: sum(_sizes(one)) for name, one in found.items()}
-    return Installed(tuple(sorted(sizes)), sum(sizes.values()))
+    return {name: sum(_sizes(one)) for name, one in found.items()}
 
 
 def _sizes(one: Distribution) -> Iterator[int]:
