@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from clara.errors import Invalid
 
@@ -108,82 +109,66 @@ def _refuse(name: str, faults: Iterable[DataFault]) -> None:
         raise BenchDataError("\n".join([f"data set {name} cannot be used:", *lines]))
 
 
-class _Assembly:
-    """Takes rows in any order; what refers to other rows is checked at the end."""
+def assemble(name: str, rows: Iterable[DataRow]) -> BenchData:
+    """Make data of rows in any order, however they were read. Raises BenchDataError with all faults, one kind a line.
 
-    def __init__(self) -> None:
-        self.faults: list[DataFault] = []
-        self.documents: dict[str, BenchDocument] = {}
-        self.questions: dict[str, BenchQuestion] = {}
-        self.gold: dict[str, set[str]] = {}
-        self.provenance = Provenance()
+    Answers and texts of documents may be empty, questions may have no document that answers them: `origin` counts them.
+    """
+    held: dict[type, list[Any]] = defaultdict(list)
+    for row in rows:
+        held[type(row)].append(row)
+    faults: list[DataFault] = held[DataFault]
+    documents, questions = _by_id(held[BenchDocument], "document", faults), _by_id(held[BenchQuestion], "question", faults)
+    gold = {question.id: set(question.gold) for question in questions.values()}
+    for judgement in held[Judgement]:
+        gold.setdefault(judgement.question, set()).update([judgement.document] if judgement.relevance > 0 else ())
+    faults += _gold_faults(gold, documents, questions)
+    _refuse(name, faults)
+    asked = tuple(replace(one, gold=frozenset(gold[one.id]), answer_type=_answer_type(one)) for one in questions.values())
+    told: list[Provenance] = held[Provenance]
+    origin = {
+        **{key: value for one in told for key, value in one.origin.items()},
+        "questions_without_answer": sum(not question.answer.strip() for question in asked),
+        "questions_without_gold": sum(not question.gold for question in asked),
+        "documents_without_text": sum(not document.text.strip() for document in documents.values()),
+    }
+    found = tuple(documents.values())
+    return BenchData(name, found, asked, digest_of(found, asked), origin, any(one.relative_only for one in told))
 
-    def take(self, row: DataRow) -> None:
-        match row:
-            case BenchDocument():
-                self._keep(row, self.documents, "document")
-            case BenchQuestion():
-                self._keep(row, self.questions, "question")
-                if not row.text.strip():
-                    self.faults.append(DataFault(row.id, "questions without text", "leave them out of the source"))
-            case Judgement():
-                held = self.gold.setdefault(row.question, set())
-                if row.relevance > 0:
-                    held.add(row.document)
-            case Provenance():
-                origin = {**self.provenance.origin, **row.origin}
-                self.provenance = Provenance(origin, self.provenance.relative_only or row.relative_only)
-            case DataFault():
-                self.faults.append(row)
 
-    def _keep(self, row: Kept, held: dict[str, Kept], kind: str) -> None:
+def _by_id(rows: Sequence[Kept], kind: str, faults: list[DataFault]) -> dict[str, Kept]:
+    held: dict[str, Kept] = {}
+    for row in rows:
         if not row.id.strip():
-            self.faults.append(DataFault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
+            faults.append(DataFault(f"the {len(held) + 1}th", f"a {kind} without an id", f"give each {kind} one"))
         elif row.id in held:
-            self.faults.append(DataFault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
+            faults.append(DataFault(row.id, f"{kind} ids given twice", f"give each {kind} an id of its own"))
         else:
             held[row.id] = row
+    if not held:
+        faults.append(DataFault("in all of it", f"no {kind}s", "is this the right place, and are its files whole?"))
+    return held
 
-    def finished(self) -> tuple[tuple[BenchDocument, ...], tuple[BenchQuestion, ...]]:
-        for name, kept in (("documents", self.documents), ("questions", self.questions)):
-            if not kept:
-                self.faults.append(DataFault("in all of it", f"no {name}", "is this the right place, and are its files whole?"))
-        for question in self.gold.keys() - self.questions.keys():
-            self.faults.append(DataFault(question, "judgements of absent questions", "add them or drop the judgements"))
-        return tuple(self.documents.values()), tuple(self._finished(question) for question in self.questions.values())
 
-    def _finished(self, question: BenchQuestion) -> BenchQuestion:
-        gold = question.gold | self.gold.get(question.id, set())
-        for document in sorted(gold - self.documents.keys()):
-            place = f"{document} (of question {question.id})"
-            self.faults.append(DataFault(place, "judgements of absent documents", "add the documents or drop the judgements"))
-        return replace(question, gold=frozenset(gold), answer_type=_answer_type(question))
+def _gold_faults(
+    gold: Mapping[str, set[str]], documents: Mapping[str, BenchDocument], questions: Mapping[str, BenchQuestion]
+) -> Iterator[DataFault]:
+    for question in questions.values():
+        if not question.text.strip():
+            yield DataFault(question.id, "questions without text", "leave them out of the source")
+    for name, wanted in gold.items():
+        if name not in questions:
+            yield DataFault(name, "judgements of absent questions", "add them or drop the judgements")
+            continue
+        for document in sorted(wanted - documents.keys()):
+            place = f"{document} (of question {name})"
+            yield DataFault(place, "judgements of absent documents", "add the documents or drop the judgements")
 
 
 def _answer_type(question: BenchQuestion) -> str:
     """Give the type that the source says; where it says none, yes and no are labels."""
     said = question.answer_type.strip()
     return said or (LABEL if question.answer.strip().strip(".!").casefold() in YES_OR_NO else "")
-
-
-def assemble(name: str, rows: Iterable[DataRow]) -> BenchData:
-    """Make data of rows in any order, however they were read. Raises BenchDataError with all faults, one kind a line.
-
-    Answers and texts of documents may be empty, questions may have no document that answers them: `origin` counts them.
-    """
-    assembly = _Assembly()
-    for row in rows:
-        assembly.take(row)
-    documents, questions = assembly.finished()
-    _refuse(name, assembly.faults)
-    counted = {
-        "questions_without_answer": sum(not question.answer.strip() for question in questions),
-        "questions_without_gold": sum(not question.gold for question in questions),
-        "documents_without_text": sum(not document.text.strip() for document in documents),
-    }
-    provenance = assembly.provenance
-    origin = {**provenance.origin, **counted}
-    return BenchData(name, documents, questions, digest_of(documents, questions), origin, provenance.relative_only)
 
 
 def digest_of(documents: Sequence[BenchDocument], questions: Sequence[BenchQuestion]) -> str:
@@ -199,81 +184,3 @@ def digest_of(documents: Sequence[BenchDocument], questions: Sequence[BenchQuest
 
 def _line(*fields: str) -> bytes:
     return json.dumps(fields).encode() + b"\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Subset:
-    """How much is used. `shuffle_seed` None keeps the order of the source; 0 questions or documents means all.
-
-    `development` draws `development_questions` questions, keeps all documents that answer them, and fills up with others to
-    `development_documents`; the two other limits then mean nothing.
-    """
-
-    shuffle_seed: int | None = 42
-    max_questions: int = 0
-    max_documents: int = 0
-    development: bool = False
-    development_questions: int = 200
-    development_documents: int = 4000
-
-
-def subset_of(data: BenchData, wanted: Subset) -> BenchData:
-    """Give the part of the data that is wanted, with the digest of that part. Raises BenchDataError.
-
-    Cutting the corpus may cut away documents that answer a question. Such a question stays, and so does its list of answering
-    documents: recall counts what can no longer be found, as it would with a poor search. `origin` counts these questions.
-    A corpus that is not whole is easier to search, so the result is marked `relative_only`.
-    """
-    documents = _shuffled(data.documents, wanted.shuffle_seed, "document")
-    questions = _shuffled(data.questions, wanted.shuffle_seed, "question")
-    if wanted.development:
-        questions, documents = _development(questions, documents, wanted)
-    else:
-        questions = questions[: wanted.max_questions or None]
-        documents = documents[: wanted.max_documents or None]
-    held = {document.id for document in documents}
-    origin = {
-        **data.origin,
-        "shuffle_seed": "none" if wanted.shuffle_seed is None else wanted.shuffle_seed,
-        "development": wanted.development,
-        "documents_of_source": len(data.documents),
-        "questions_of_source": len(data.questions),
-        "questions_missing_some_gold": sum(bool(question.gold - held) for question in questions),
-        "questions_missing_all_gold": sum(bool(question.gold) and not question.gold & held for question in questions),
-    }
-    return replace(
-        data,
-        documents=tuple(documents),
-        questions=tuple(questions),
-        digest=digest_of(documents, questions),
-        origin=origin,
-        relative_only=data.relative_only or len(documents) < len(data.documents),
-    )
-
-
-def _shuffled(rows: Sequence[Kept], seed: int | None, kind: str) -> Sequence[Kept]:
-    """Order by a digest of seed and id: the same for every order of the source, every release of Python and every size."""
-    if seed is None:
-        return rows
-    return sorted(rows, key=lambda row: (hashlib.sha256(f"{seed}/{kind}/{row.id}".encode()).digest(), row.id))
-
-
-def _development(
-    questions: Sequence[BenchQuestion], documents: Sequence[BenchDocument], wanted: Subset
-) -> tuple[Sequence[BenchQuestion], Sequence[BenchDocument]]:
-    held = {document.id for document in documents}
-    answerable = [question for question in questions if question.gold and question.gold <= held]
-    drawn = answerable[: wanted.development_questions]
-    gold = frozenset().union(*(question.gold for question in drawn))
-    if not drawn:
-        raise BenchDataError(
-            "DEV_MODE found no question whose answering documents are all there; DEV_QUERIES must be 1 or more"
-        )
-    if len(gold) > wanted.development_documents:
-        raise BenchDataError(
-            f"DEV_CORPUS_SIZE={wanted.development_documents} is too small: {len(drawn)} questions are answered by {len(gold)} "
-            f"documents; set DEV_CORPUS_SIZE to {len(gold)} or more, or lower DEV_QUERIES"
-        )
-    others = [document.id for document in documents if document.id not in gold]
-    kept = gold | set(others[: wanted.development_documents - len(gold)])
-    return drawn, [document for document in documents if document.id in kept]

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from clara.adapters.postgres.corpus.passages import alone_with
@@ -72,7 +73,11 @@ def index(
     with alone_with(corpora.engine, corpus, "load"):
         if len(store.stored(corpus).passages) == len(passages):
             return Indexed(corpus, profile, len(passages), 0)
-        made = _enriched(passages, data.documents, situating, progress)
+        made = Enriched(tuple(passages), {})
+        if situating is not None:
+            told = partial(progress, "enriching")
+            parents = parents_of(data.documents)
+            made = enriched(passages, parents, situating.situate, at_once=situating.at_once, progress=told)
         if made.failures:  # not under the name of the whole one, which a later run would take for it
             corpus = f"{corpus}-{hashlib.sha256(''.join(sorted(made.failures)).encode()).hexdigest()[:8]}"
         report = ingest(
@@ -80,23 +85,9 @@ def index(
             [replace(passage, corpus=corpus) for passage in made.passages],
             store,
             corpora.memorising_embedder(embedder),
-            progress=lambda done, total: progress("embedding", done, total),
+            progress=partial(progress, "embedding"),
         )
     return Indexed(corpus, profile, len(passages), report.embedded, made.failures)
-
-
-def _enriched(
-    passages: Sequence[Passage], documents: Sequence[BenchDocument], situating: Situating | None, progress: Progress
-) -> Enriched:
-    if situating is None:
-        return Enriched(tuple(passages), {})
-    return enriched(
-        passages,
-        parents_of(documents),
-        situating.situate,
-        at_once=situating.at_once,
-        progress=lambda done, total: progress("enriching", done, total),
-    )
 
 
 def parents_of(documents: Sequence[BenchDocument]) -> dict[str, str]:

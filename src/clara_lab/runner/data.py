@@ -1,13 +1,15 @@
 """The data set of a run, the part of it that is used, and what the run would cost."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Final
 
 from platformdirs import user_cache_path
 
-from clara_lab.bench.dataset import BenchData, BenchDataError, Subset, assemble, subset_of
+from clara_lab.bench.dataset import BenchData, BenchDataError, BenchDocument, BenchQuestion, Kept, assemble, digest_of
 from clara_lab.bench.formats import PARQUET, read_rows, recognise
 from clara_lab.bench.plan import LOCAL, RunPlan
 from clara_lab.parquet.files import read_folder, read_store, write
@@ -21,7 +23,7 @@ def read_data(plan: RunPlan) -> BenchData:
         whole = read_store(plan.mteb_dataset_name, store, plan.s3_datasets_prefix, user_cache_path("clara") / "bench")
     else:
         whole = read_source(Path(plan.bench_data), plan.mteb_dataset_name, plan.bench_data_where)
-    data = subset_of(whole, cut_of(plan))
+    data = subset_of(whole, plan)
     if not data.questions:
         where = f" with {plan.bench_data_where}" if plan.bench_data_where else ""
         raise BenchDataError(f"{plan.mteb_dataset_name}: has no question{where}; check BENCH_DATA_WHERE and EVAL_MAX_QUERIES")
@@ -56,16 +58,68 @@ def _store(plan: RunPlan, bucket: str) -> ObjectStore:
     return ObjectStore(plan.minio_endpoint, bucket, *keys)
 
 
-def cut_of(plan: RunPlan) -> Subset:
-    """Say which part a plan uses."""
-    return Subset(
-        shuffle_seed=None if plan.corpus_shuffle_seed < 0 else plan.corpus_shuffle_seed,
-        max_questions=plan.eval_max_queries,
-        max_documents=plan.eval_max_corpus,
-        development=plan.dev_mode,
-        development_questions=plan.dev_queries,
-        development_documents=plan.dev_corpus_size,
+def subset_of(data: BenchData, plan: RunPlan) -> BenchData:
+    """Give the part of the data that a plan uses, with the digest of that part. Raises BenchDataError.
+
+    DEV_MODE draws questions, keeps all documents that answer them, and fills up with others; the other limits mean nothing.
+
+    Cutting the corpus may cut away documents that answer a question. Such a question stays, and so does its list of answering
+    documents: recall counts what can no longer be found, as it would with a poor search. `origin` counts these questions.
+    A corpus that is not whole is easier to search, so the result is marked `relative_only`.
+    """
+    documents = _shuffled(data.documents, plan.corpus_shuffle_seed, "document")
+    questions = _shuffled(data.questions, plan.corpus_shuffle_seed, "question")
+    if plan.dev_mode:
+        questions, documents = _development(questions, documents, plan)
+    else:
+        questions = questions[: plan.eval_max_queries or None]
+        documents = documents[: plan.eval_max_corpus or None]
+    held = {document.id for document in documents}
+    origin = {
+        **data.origin,
+        "shuffle_seed": "none" if plan.corpus_shuffle_seed < 0 else plan.corpus_shuffle_seed,
+        "development": plan.dev_mode,
+        "documents_of_source": len(data.documents),
+        "questions_of_source": len(data.questions),
+        "questions_missing_some_gold": sum(bool(question.gold - held) for question in questions),
+        "questions_missing_all_gold": sum(bool(question.gold) and not question.gold & held for question in questions),
+    }
+    return replace(
+        data,
+        documents=tuple(documents),
+        questions=tuple(questions),
+        digest=digest_of(documents, questions),
+        origin=origin,
+        relative_only=data.relative_only or len(documents) < len(data.documents),
     )
+
+
+def _shuffled(rows: Sequence[Kept], seed: int, kind: str) -> Sequence[Kept]:
+    """Order by a digest of seed and id: the same for every order of the source, every release of Python and every size."""
+    if seed < 0:
+        return rows
+    return sorted(rows, key=lambda row: (hashlib.sha256(f"{seed}/{kind}/{row.id}".encode()).digest(), row.id))
+
+
+def _development(
+    questions: Sequence[BenchQuestion], documents: Sequence[BenchDocument], plan: RunPlan
+) -> tuple[Sequence[BenchQuestion], Sequence[BenchDocument]]:
+    held = {document.id for document in documents}
+    answerable = [question for question in questions if question.gold and question.gold <= held]
+    drawn = answerable[: plan.dev_queries]
+    gold = frozenset().union(*(question.gold for question in drawn))
+    if not drawn:
+        raise BenchDataError(
+            "DEV_MODE found no question whose answering documents are all there; DEV_QUERIES must be 1 or more"
+        )
+    if len(gold) > plan.dev_corpus_size:
+        raise BenchDataError(
+            f"DEV_CORPUS_SIZE={plan.dev_corpus_size} is too small: {len(drawn)} questions are answered by {len(gold)} "
+            f"documents; set DEV_CORPUS_SIZE to {len(gold)} or more, or lower DEV_QUERIES"
+        )
+    others = [document.id for document in documents if document.id not in gold]
+    kept = gold | set(others[: plan.dev_corpus_size - len(gold)])
+    return drawn, [document for document in documents if document.id in kept]
 
 
 # Characters of a token, roughly, in the languages of Europe: an estimate for a bill, not a measure.
@@ -85,11 +139,11 @@ def sizes(data: BenchData) -> str:
 def estimates(plan: RunPlan, data: BenchData) -> Iterator[str]:
     """Say, a line each, how often every part is asked and about how many tokens it reads and writes."""
     characters = sum(len(document.title) + len(document.text) for document in data.documents)
-    asked = sum(len(question.text) for question in data.questions)
+    tokens = (characters + sum(len(question.text) for question in data.questions)) // CHARACTERS
     texts = len(data.documents) + len(data.questions)
     batches = ceil(len(data.documents) / plan.embedding_batch_size) + ceil(len(data.questions) / plan.embedding_batch_size)
     where = "on this machine" if plan.embedding_model_name == LOCAL else f"{batches} requests"
-    yield f"embedding ({plan.embedding_model_name}): {texts} texts, about {_tokens(characters + asked)} tokens, {where}"
+    yield f"embedding ({plan.embedding_model_name}): {texts} texts, about {tokens:,} tokens, {where}"
     mean = characters / max(1, len(data.documents))
     if plan.enriches:
         read = len(data.documents) * AROUND + characters // CHARACTERS
@@ -113,7 +167,3 @@ def _of_model(plan: RunPlan, part: str, requests: int, read: int, written: int) 
     if not plan.served_llm:
         return f"{part} ({plan.llm_model_name}): {requests} texts, on this machine"
     return f"{part} ({plan.llm_model_name}): {requests} requests, about {read:,} tokens read and at most {written:,} written"
-
-
-def _tokens(characters: int) -> str:
-    return f"{characters // CHARACTERS:,}"

@@ -66,6 +66,7 @@ def parts_of(corpora: Corpora, plan: RunPlan, log: EventLog, folder: Path) -> It
 class _Builder:
     def __init__(self, corpora: Corpora, plan: RunPlan, log: EventLog, closing: ExitStack) -> None:
         self._corpora, self._plan, self._closing = corpora, plan, closing
+        self._key = plan.nim_api_key.get_secret_value()
         limits = RequestLimits(plan.nim_request_timeout, plan.nim_max_concurrent_requests, plan.nim_max_retries)
 
         def noted(event: RequestEvent) -> None:
@@ -75,35 +76,27 @@ class _Builder:
         closing.callback(self.transport.close)
 
     def embedder(self) -> Embedder:
-        plan = self._plan
-        if plan.embedding_model_name == LOCAL:
+        plan, name = self._plan, self._plan.embedding_model_name
+        if name == LOCAL:
             return self._corpora.embedder
-        if plan.embedding_model_name.startswith(GEMINI):
-            return GeminiEmbedder(self._gemini(), plan.embedding_model_name)
+        if name.startswith(GEMINI):
+            return GeminiEmbedder(self._gemini(), name)
         manner = EmbeddingManner(plan.embedding_model_type == "asymmetric", plan.embedding_batch_size)
-        return ServedEmbedder.connected(self.transport, self._endpoint("EMBEDDING"), manner)
+        endpoint = ServedEndpoint(plan.embedding_base_url, name, self._key, "EMBEDDING")
+        return ServedEmbedder.connected(self.transport, endpoint, manner)
 
     def chat(self) -> ChatModel:
-        if self._plan.llm_model_name.startswith(GEMINI):
-            return GeminiChat(self._gemini(), self._plan.llm_model_name)
-        return ServedChat(self.transport, self._endpoint("LLM"))
+        name = self._plan.llm_model_name
+        if name.startswith(GEMINI):
+            return GeminiChat(self._gemini(), name)
+        return ServedChat(self.transport, ServedEndpoint(self._plan.llm_base_url, name, self._key))
 
     def reranker(self) -> TextScorer:
         plan = self._plan
-        key = plan.nim_api_key.get_secret_value()
-        endpoint = Endpoint(plan.reranker_base_url, plan.reranker_model_name, plan.nim_request_timeout, key)
+        endpoint = Endpoint(plan.reranker_base_url, plan.reranker_model_name, plan.nim_request_timeout, self._key)
         reranker = EndpointReranker(endpoint)
         self._closing.callback(reranker.close)
         return reranker
-
-    def _endpoint(self, settings: str) -> ServedEndpoint:
-        plan = self._plan
-        address, name = (
-            (plan.embedding_base_url, plan.embedding_model_name)
-            if settings == "EMBEDDING"
-            else (plan.llm_base_url, plan.llm_model_name)
-        )
-        return ServedEndpoint(address, name, plan.nim_api_key.get_secret_value(), settings)
 
     def _gemini(self) -> GeminiTransport:
         plan = self._plan

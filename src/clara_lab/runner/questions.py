@@ -118,13 +118,6 @@ def asker(
     return Asker(wrapped, indexed.corpus, plan, rerank, vectors)
 
 
-def answers(ask: Asker, questions: Sequence[BenchQuestion], progress: Progress) -> Iterator[QuestionRecord]:
-    """Ask every question, in order."""
-    for number, question in enumerate(questions, 1):
-        yield ask.ask(question)
-        progress("questions asked", number, len(questions))
-
-
 # Questions answered between two writes of the log, at least: as many answers and right answers are embedded together.
 BATCH: Final = 16
 

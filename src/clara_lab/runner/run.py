@@ -1,7 +1,8 @@
 """One run of the bench, from its variables to its reports."""
 
 import resource
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,8 @@ from clara_lab.bench.summary import measured_rows, summarise, times
 from clara_lab.runner.corpora import Indexed, Progress, index
 from clara_lab.runner.data import read_data, sizes
 from clara_lab.runner.parts import Parts, parts_of
-from clara_lab.runner.questions import Answering, answers, asker, pre_embedded
+from clara_lab.runner.questions import Answering, asker, pre_embedded
+from clara_lab.templates import rendered
 
 EVENTS: Final = ".events.jsonl"
 Say = Callable[[str], None]
@@ -60,15 +62,12 @@ def run(corpora: Corpora, plan: RunPlan, output: Output, say: Say, progress: Pro
     clock.ended("read")
     say(sizes(data))
     begun = _begun(plan, data, output)
-    log = EventLog(output.folder / f"{begun.run_id}{EVENTS}")
-    try:
+    with closing(EventLog(output.folder / f"{begun.run_id}{EVENTS}")) as log:
         if not begun.done:
             log.write("run_start", run_id=begun.run_id, started=begun.started, plan=plan.shown(), data=described(data))
         with parts_of(corpora, plan, log, output.folder) as parts:
             record = _run(corpora, plan, _Work(data, begun, parts, log, clock), progress)
         log.write("run_complete", run_id=record.run_id, totals=record.totals)
-    finally:
-        log.close()
     for file in write_reports(record, output.folder):
         say(f"wrote {file}")
     return record
@@ -106,7 +105,10 @@ def _run(corpora: Corpora, plan: RunPlan, work: _Work, progress: Progress) -> Ru
     vectors = pre_embedded(parts.embedder, left, plan.embedding_batch_size, noted, progress)
     clock.ended("embed_questions")
     ask = asker(corpora, plan, indexed, parts.embedder, parts.reranker, vectors)
-    found = list(answers(ask, left, progress))
+    found = []
+    for number, question in enumerate(left, 1):
+        found.append(ask.ask(question))
+        progress("questions asked", number, len(left))
     clock.ended("retrieve")
     records = dict(work.begun.done)
     for record in _written(plan, work, found, progress):
@@ -196,26 +198,8 @@ def _events(file: Path) -> Events:
 
 def told(record: RunRecord) -> str:
     """Give the measures of a run with their intervals, its times and its failures."""
-    return "\n".join(_lines(record))
-
-
-def _lines(record: RunRecord) -> Iterator[str]:
-    yield f"{record.run_id}: {len(record.questions)} questions, {record.data['documents']} documents"
-    for name, summary in summarise(measured_rows(record.questions)).items():
-        one = summary.estimate
-        figure = f"{one.mean:.3f}  {one.low:.3f} - {one.high:.3f}" if one else "-"
-        errors = f", {summary.errors} could not be measured" if summary.errors else ""
-        yield f"  {name:<28} {figure}  (of {summary.count}{errors})"
-    for stage, spent in times(record.questions).items():
-        yield f"  {stage:<28} p50 {spent.p50:.1f}  p95 {spent.p95:.1f} ms"
-    totals = record.totals
-    yield f"  seconds: {', '.join(f'{phase} {seconds:.1f}' for phase, seconds in totals['seconds'].items())}"
-    yield f"  peak memory: {totals['peak_memory_bytes'] / 2**20:.0f} MB"
-    for name in ("questions_with_failures", "rerank_failures", "failed_query_batches", "unenriched"):
-        if totals[name]:
-            yield f"  {name.replace('_', ' ')}: {totals[name]}"
-    if record.data["relative_only"]:
-        yield "  Not the whole corpus: these figures compare strategies on it, and nothing else."
+    measured = summarise(measured_rows(record.questions))
+    return rendered("run.txt", record=record, summaries=measured, times=times(record.questions)).rstrip("\n")
 
 
 def compared(first: Path, second: Path, *, as_json: bool, page: Path | None, force: bool) -> str:
