@@ -46,7 +46,7 @@ SERVED = ServedTransport(RequestLimits(30, 4, 0))
 EMBEDDERS = {
     "gemini": GeminiEmbedder(GEMINI, "gemini-embedding-001"),
     **({"legacy": LEGACY[1]} if LEGACY else {}),
-    "served": ServedEmbedder.connected(SERVED, ServedEndpoint(f"{SERVER.url}/v1", "embedder", "key"), EmbeddingManner()),
+    "served": ServedEmbedder(SERVED, ServedEndpoint(f"{SERVER.url}/v1", "embedder", "key"), EmbeddingManner()),
     "local": LOCAL,
     "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
     "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),

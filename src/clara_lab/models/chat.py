@@ -14,8 +14,16 @@ from clara.adapters.models.gemini import (
 )
 from clara.adapters.models.guards import ProviderUnavailableError, sendable
 from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
-from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport
-from clara_lab.models.wire import Answered, ModelRefusedError, Spoken, read_chat, read_context_length
+from clara_lab.models.transport import (
+    Answered,
+    ModelRefusedError,
+    ServedEndpoint,
+    ServedRequest,
+    ServedTransport,
+    Spoken,
+    read_chat,
+    read_context_length,
+)
 
 
 class ServedChat:

@@ -8,8 +8,7 @@ from typing import Final
 from clara.adapters.models.embedders import unit_vectors, wanted
 from clara.adapters.models.guards import ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError, Role
-from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport
-from clara_lab.models.wire import Answered, read_embeddings
+from clara_lab.models.transport import ServedEndpoint, ServedRequest, ServedTransport, read_embeddings
 
 # The batch that the seed's NIM took without errors of its buffers.
 BATCH: Final = 5
@@ -25,29 +24,25 @@ class EmbeddingManner:
 
 
 class ServedEmbedder:
-    """Implements retrieval's Embedder; safe to share between threads. `connected` asks the model for its dimensions.
+    """Implements retrieval's Embedder; safe to share between threads.
 
     `model` names the vector space: a symmetric request makes other vectors of the same model than an asymmetric one.
     """
 
-    def __init__(self, transport: ServedTransport, endpoint: ServedEndpoint, manner: EmbeddingManner, dimensions: int) -> None:
-        self._transport = transport
-        self._endpoint = endpoint
-        self._manner = manner
-        self.dimensions = dimensions
-        self.model = endpoint.model if manner.asymmetric else f"{endpoint.model}-symmetric"
-
-    @classmethod
-    def connected(cls, transport: ServedTransport, endpoint: ServedEndpoint, manner: EmbeddingManner) -> "ServedEmbedder":
+    def __init__(self, transport: ServedTransport, endpoint: ServedEndpoint, manner: EmbeddingManner) -> None:
         """Learn the dimensions from a first answer, so that what is set up wrong shows at once.
 
         Raises EmbedderUnavailableError.
         """
+        self._transport = transport
+        self._endpoint = endpoint
+        self._manner = manner
+        self.model = endpoint.model if manner.asymmetric else f"{endpoint.model}-symmetric"
         try:
-            (row,) = _rows(transport, endpoint, _document(endpoint, manner, [PROBE], "query"), 1).value
+            (row,) = self._rows([PROBE], "query")
         except ProviderUnavailableError as error:
             raise EmbedderUnavailableError(f"{endpoint.model} {error}") from error
-        return cls(transport, endpoint, manner, len(row or ()))
+        self.dimensions = len(row or ())
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
         """Embed each text; a text with nothing to embed gives the zero vector, unasked.
@@ -57,40 +52,28 @@ class ServedEmbedder:
         asked = wanted(texts)
         batches = [asked[start : start + self._manner.batch] for start in range(0, len(asked), self._manner.batch)]
         vectors = [[0.0] * self.dimensions for _ in texts]
-        for batch, made in zip(batches, self._made(batches, role), strict=True):
-            for (place, _), vector in zip(batch, made, strict=True):
-                vectors[place] = vector
-        return vectors
 
-    def _made(self, batches: list[list[tuple[int, str]]], role: Role) -> list[list[list[float]]]:
-        def embed(number: int) -> list[list[float]]:
-            places, texts = zip(*batches[number], strict=True)
+        def made(number: int) -> list[list[float]]:
+            places, batch = zip(*batches[number], strict=True)
             try:
-                document = _document(self._endpoint, self._manner, list(texts), role)
-                return unit_vectors(
-                    _rows(self._transport, self._endpoint, document, len(texts)).value, len(texts), self.dimensions
-                )
+                return unit_vectors(self._rows(batch, role), len(batch), self.dimensions)
             except ProviderUnavailableError as error:
                 which = f"batch {number + 1} of {len(batches)} (texts {places[0] + 1} to {places[-1] + 1})"
                 raise EmbedderUnavailableError(f"{self.model} {error}; {which}") from error
 
-        if len(batches) <= 1:
-            return [embed(number) for number in range(len(batches))]
-        pool = ThreadPoolExecutor(min(len(batches), self._transport.limits.concurrent), "embedding")
+        pool = ThreadPoolExecutor(max(1, min(len(batches), self._transport.limits.concurrent)), "embedding")
         try:
-            return list(pool.map(embed, range(len(batches))))
+            for batch, found in zip(batches, pool.map(made, range(len(batches))), strict=True):
+                for (place, _), vector in zip(batch, found, strict=True):
+                    vectors[place] = vector
         finally:
             pool.shutdown(cancel_futures=True)
+        return vectors
 
-
-def _rows(
-    transport: ServedTransport, endpoint: ServedEndpoint, document: dict[str, object], count: int
-) -> Answered[list[list[float] | None]]:
-    request = ServedRequest("embedding", "/embeddings", document, count)
-    return transport.ask(endpoint, request, lambda content: read_embeddings(content, count))
-
-
-def _document(endpoint: ServedEndpoint, manner: EmbeddingManner, texts: list[str], role: Role) -> dict[str, object]:
-    document: dict[str, object] = {"model": endpoint.model, "input": texts, "encoding_format": "float"}
-    # Without "END" a NIM refuses the whole batch for one text that is longer than its model reads.
-    return {**document, "input_type": role, "truncate": "END"} if manner.asymmetric else document
+    def _rows(self, texts: Sequence[str], role: Role) -> list[list[float] | None]:
+        document: dict[str, object] = {"model": self._endpoint.model, "input": list(texts), "encoding_format": "float"}
+        if self._manner.asymmetric:
+            # Without "END" a NIM refuses the whole batch for one text that is longer than its model reads.
+            document |= {"input_type": role, "truncate": "END"}
+        request = ServedRequest("embedding", "/embeddings", document, len(texts))
+        return self._transport.ask(self._endpoint, request, lambda content: read_embeddings(content, len(texts))).value

@@ -83,7 +83,7 @@ class _Builder:
             return GeminiEmbedder(self._gemini(), name)
         manner = EmbeddingManner(plan.embedding_model_type == "asymmetric", plan.embedding_batch_size)
         endpoint = ServedEndpoint(plan.embedding_base_url, name, self._key, "EMBEDDING")
-        return ServedEmbedder.connected(self.transport, endpoint, manner)
+        return ServedEmbedder(self.transport, endpoint, manner)
 
     def chat(self) -> ChatModel:
         name = self._plan.llm_model_name

@@ -25,7 +25,7 @@ class Bench:
     def embedder(self, *, asymmetric: bool = True, batch: int = 5) -> ServedEmbedder:
         """Connect to the server."""
         endpoint = ServedEndpoint(f"{self.server.url}/v1", "embedder", settings="EMBEDDING")
-        return ServedEmbedder.connected(self.transport, endpoint, EmbeddingManner(asymmetric, batch))
+        return ServedEmbedder(self.transport, endpoint, EmbeddingManner(asymmetric, batch))
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ def serving() -> Iterator[Served]:
     server = ModelStandIn(asymmetric=True).serve()
     url = f"{server.url}/v1"
     with closing(ServedTransport(RequestLimits(10, 4, 0))) as transport:
-        embedder = ServedEmbedder.connected(transport, ServedEndpoint(url, "embedder", settings="EMBEDDING"), EmbeddingManner())
+        embedder = ServedEmbedder(transport, ServedEndpoint(url, "embedder", settings="EMBEDDING"), EmbeddingManner())
         yield Served(server, ServedChat(transport, ServedEndpoint(url, "chat")), embedder)
     server.close()
 
