@@ -36,7 +36,7 @@ from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.settings import load_settings, resources
 from clara_lab.ablation_report import AblationRow, markdown, plot
-from clara_lab.bench.significance import Estimate, estimate
+from clara_lab.bench.summary import Estimate, estimate
 from clara_lab.benchmark import MEASURES, Benchmark, BenchmarkError, missing_files, read_benchmark
 
 # As many as the largest k measured; MRR looks no further.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from clara_lab.bench.significance import Estimate
+from clara_lab.bench.summary import Estimate
 from clara_lab.templates import rendered
 
 Goals = Mapping[str, Mapping[str, float]]

@@ -26,7 +26,7 @@ from clara.retrieval.options.policies import Policy
 from clara.retrieval.search import CorpusSearch, SearchChoice, found_json
 from clara.settings import load_settings, resources
 from clara_lab.bench.ranking import hit_at, reciprocal_rank
-from clara_lab.bench.significance import estimate
+from clara_lab.bench.summary import estimate
 from clara_lab.benchmark import BenchmarkError
 
 CORPUS = "bench-code"

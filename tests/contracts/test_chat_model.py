@@ -11,8 +11,8 @@ import pytest
 
 from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.guards import guarded
-from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
-from clara_lab.models.chat import GeminiChat, ServedChat
+from clara_lab.bench.prompts import ChatModel, ChatPrompt, ChatUnavailableError
+from clara_lab.models.clients import GeminiChat, ServedChat
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.faults import gemini_text, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn

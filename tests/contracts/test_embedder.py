@@ -16,7 +16,7 @@ from clara.adapters.models.local import LocalEmbedder
 from clara.retrieval.embedders import RememberingEmbedder, digest_of
 from clara.retrieval.embedding_memory import MemorisingEmbedder
 from clara.retrieval.ports import Embedder, Role
-from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.clients import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.model_server import ModelStandIn
 

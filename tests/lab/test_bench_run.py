@@ -11,9 +11,8 @@ from tests.journeys.talking import until
 
 from clara.container import Container
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Role
-from clara_lab.bench.events import read_events
 from clara_lab.bench.plan import RunPlan, planned
-from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, read_run
+from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, read_events, read_run
 from clara_lab.runner.run import EVENTS, Output, run
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply

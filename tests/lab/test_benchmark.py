@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clara.settings import resources
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.ranking import recall_at, reciprocal_rank
-from clara_lab.bench.significance import estimate
+from clara_lab.bench.summary import estimate
 from clara_lab.benchmark import MEASURES, BenchmarkError, read_benchmark
 
 ABOUT = """

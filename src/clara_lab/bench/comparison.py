@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from clara_lab.bench.ranking import RERANKED, first_gold_rank
 from clara_lab.bench.record import IncomparableRunsError, RunRecord, Score, finite
-from clara_lab.bench.significance import Estimate, estimates, mcnemar_p, randomisation_p
-from clara_lab.bench.summary import measured_rows
+from clara_lab.bench.summary import Estimate, estimates, mcnemar_p, measured_rows, randomisation_p
 
 # From which F1 on an answer counts as right when asking which questions changed side.
 RIGHT_F1: Final = 0.5

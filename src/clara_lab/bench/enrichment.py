@@ -10,8 +10,8 @@ from clara.ingestion.links import QUALIFIER
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.retrieval.tokens import TokenCounter, furthest
-from clara_lab.bench.events import EventLog, read_events
-from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
+from clara_lab.bench.prompts import ChatModel, ChatPrompt, ChatUnavailableError
+from clara_lab.bench.record import EventLog, read_events
 
 # Of a parent document a model is given at most so much; about 25,000 tokens, which every served model of today reads.
 PARENT_CHARACTERS = 100_000

@@ -9,9 +9,8 @@ from typing import Final
 
 from clara_lab.bench.answers import NO_ANSWER, normalised
 from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.prompts import BenchContext, page_of
+from clara_lab.bench.prompts import BenchContext, ChatModel, ChatPrompt, ChatUnavailableError, page_of
 from clara_lab.bench.record import Score
-from clara_lab.chat import ChatModel, ChatPrompt, ChatUnavailableError
 
 FAITHFULNESS: Final = "faithfulness"
 CONTEXT_UTILISATION: Final = "context_utilisation"

@@ -12,8 +12,7 @@ from clara_lab.bench.peers import PeerOutcome
 from clara_lab.bench.ranking import Value, recall_at, reciprocal_rank
 from clara_lab.bench.record import finite
 from clara_lab.bench.reports import csv_table
-from clara_lab.bench.significance import Estimate, estimates, randomisation_p
-from clara_lab.bench.summary import MEDIAN, TAIL
+from clara_lab.bench.summary import MEDIAN, TAIL, Estimate, estimates, randomisation_p
 from clara_lab.templates import rendered
 
 MEASURES: Final[Mapping[str, Value]] = {

@@ -18,7 +18,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from clara_lab.bench.significance import Estimate
+from clara_lab.bench.summary import Estimate
 
 # Colours that nothing else has are written as the page's variables of the same meaning.
 INK, MUTED, RULE, BAR, GOOD, BAD, SAME, *LINES = (f"#0000{number:02x}" for number in range(1, 11))

@@ -10,8 +10,7 @@ from typing import Final, Protocol
 from clara.language.sentences import sentence_ends
 from clara_lab.bench.answers import normalised
 from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.prompts import LABELS, BenchContext, ShownDocument, answer_prompt
-from clara_lab.chat import ChatModel, ChatUnavailableError
+from clara_lab.bench.prompts import LABELS, BenchContext, ChatModel, ChatUnavailableError, ShownDocument, answer_prompt
 
 # An answer is a few words; a reasoning model thinks before it.
 ANSWER_TOKENS: Final = 1_024

@@ -31,10 +31,10 @@ from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
 from clara.settings import environment_of
 from clara_lab.bench.dataset import BenchData
-from clara_lab.bench.events import EventLog
 from clara_lab.bench.peers import Floats, PeerOutcome, PeerSetting, Timed, content_of
 from clara_lab.bench.peers_table import PeersTable, peers_csv, peers_json, peers_markdown
 from clara_lab.bench.plan import CONTEXTUAL_HYBRID, PROFILE, SIMPLE_VECTOR, RunPlan
+from clara_lab.bench.record import EventLog
 from clara_lab.bench.reports import write_whole
 from clara_lab.runner.corpora import Progress
 from clara_lab.runner.data import read_data, sizes

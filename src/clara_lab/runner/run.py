@@ -13,10 +13,18 @@ from uuid import uuid4
 from clara.container.corpora import Corpora
 from clara_lab.bench.comparison import compare, comparison_json, comparison_text
 from clara_lab.bench.dataset import BenchData
-from clara_lab.bench.events import EventLog, Events, read_events
 from clara_lab.bench.pages import comparison_page
 from clara_lab.bench.plan import RunPlan
-from clara_lab.bench.record import QuestionRecord, ResumeError, RunRecord, RunUnreadableError, read_run
+from clara_lab.bench.record import (
+    EventLog,
+    Events,
+    QuestionRecord,
+    ResumeError,
+    RunRecord,
+    RunUnreadableError,
+    read_events,
+    read_run,
+)
 from clara_lab.bench.reports import write_reports, write_whole
 from clara_lab.bench.summary import measured_rows, summarise, times
 from clara_lab.runner.corpora import Indexed, Progress, index

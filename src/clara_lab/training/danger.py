@@ -23,8 +23,17 @@ from clara.knowledge.questions import TypicalQuestion
 from clara.language.tokens import words
 from clara.retrieval.classifier import NONE
 from clara.settings import resources
-from clara_lab.training.classifier import train_embedded, write_model
-from clara_lab.training.examples import FOLDS, LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.classifier import (
+    FOLDS,
+    LabelledExample,
+    judged_by_others,
+    labelled,
+    least,
+    ordinary,
+    read_examples,
+    train_embedded,
+    write_model,
+)
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
 EVERY_WISH: Final = 4

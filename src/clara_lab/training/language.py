@@ -27,8 +27,7 @@ from clara.language.tokens import length, words
 from clara.quality.answers import counted, interval
 from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
-from clara_lab.training.classifier import by_letters_of, digest_of, train, write_model
-from clara_lab.training.examples import read_examples
+from clara_lab.training.classifier import by_letters_of, digest_of, read_examples, train, write_model
 
 # Twice the buckets of other models, and n-grams with their marks besides, because rare ones tell too: of 1,643 texts of a
 # matter that is none of ours, in eight languages, .94 were right; .92 with half as many buckets and without marks.

@@ -13,8 +13,16 @@ import click
 
 from clara.answering.privacy.wishes import Wish
 from clara.settings import resources
-from clara_lab.training.classifier import train_embedded, write_model
-from clara_lab.training.examples import LabelledExample, judged_by_others, labelled, least, ordinary, read_examples
+from clara_lab.training.classifier import (
+    LabelledExample,
+    judged_by_others,
+    labelled,
+    least,
+    ordinary,
+    read_examples,
+    train_embedded,
+    write_model,
+)
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
 MISTAKEN: Final = (0.045, 0.002)

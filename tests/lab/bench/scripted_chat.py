@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from clara_lab.chat import ChatPrompt, ChatUnavailableError, Completion
+from clara_lab.bench.prompts import ChatPrompt, ChatUnavailableError, Completion
 
 
 @dataclass

@@ -10,11 +10,11 @@ from clara_lab.bench.prompts import (
     PLACEHOLDER,
     PROMPT_TOKENS,
     SHORT_ANSWER,
+    ChatUnavailableError,
     answer_prompt,
     context_characters,
     context_of,
 )
-from clara_lab.chat import ChatUnavailableError
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey.")

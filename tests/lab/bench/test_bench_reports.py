@@ -17,9 +17,8 @@ import ir_measures
 import pytest
 from bench_builders import broken, run
 
-from clara_lab.bench.events import EventLog, read_events
 from clara_lab.bench.pages import run_page
-from clara_lab.bench.record import RunRecord, RunUnreadableError, Score, read_run, run_json
+from clara_lab.bench.record import EventLog, RunRecord, RunUnreadableError, Score, read_events, read_run, run_json
 from clara_lab.bench.reports import detail_csv, summary_csv, trec_run, write_reports
 from clara_lab.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
 
@@ -198,7 +197,7 @@ def test_events_are_read_back(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from clara_lab.bench.events import EventLog
+from clara_lab.bench.record import EventLog
 log = EventLog(Path(sys.argv[1]))
 for number in range(50):
     log.write("llm_request", number=number)

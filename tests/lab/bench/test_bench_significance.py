@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
-from clara_lab.bench.significance import FLIPS, estimate, estimates, mcnemar_p, randomisation_p
+from clara_lab.bench.summary import FLIPS, estimate, estimates, mcnemar_p, randomisation_p
 
 DICE = random.Random(3)
 VALUES = [DICE.random() ** 2 for _ in range(150)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from clara.retrieval.ports import EmbedderUnavailableError
-from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.clients import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.faults import faults_of, openai_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn

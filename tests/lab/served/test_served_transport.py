@@ -9,8 +9,8 @@ from time import perf_counter, sleep
 
 import pytest
 
-from clara_lab.chat import ChatPrompt, ChatUnavailableError
-from clara_lab.models.chat import ServedChat
+from clara_lab.bench.prompts import ChatPrompt, ChatUnavailableError
+from clara_lab.models.clients import ServedChat
 from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport, Usage
 from clara_lab.stand_ins.faults import CANARY, faults_of, openai_refusal, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn

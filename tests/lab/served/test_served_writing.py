@@ -12,8 +12,7 @@ from clara_lab.bench.judge import UNREADABLE, AnswerJudge
 from clara_lab.bench.prompts import context_of
 from clara_lab.bench.record import Score
 from clara_lab.bench.writers import ModelWriter, WrittenAnswer
-from clara_lab.models.chat import ServedChat
-from clara_lab.models.embedder import EmbeddingManner, ServedEmbedder
+from clara_lab.models.clients import EmbeddingManner, ServedChat, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.stand_ins.faults import CANARY, faults_of, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn

@@ -20,9 +20,8 @@ from clara.data_files import DataError
 from clara.knowledge.hotlines import read_hotlines
 from clara.language.phrases import Phrases
 from clara.retrieval.classifier import NONE, TextClassifier
-from clara_lab.training.classifier import digest_of
+from clara_lab.training.classifier import digest_of, labelled, read_examples
 from clara_lab.training.danger import examples_of
-from clara_lab.training.examples import labelled, read_examples
 
 DATA = Path(__file__).parents[3] / "data"
 DANGER = build_danger(DATA)

@@ -10,7 +10,7 @@ from tests.languages import LANGUAGES, SCRIPTS
 from clara.language.detection import DEFAULT, READ, LanguageDetector, said_in
 from clara.retrieval.classifier import read_classifier
 from clara.settings import resources
-from clara_lab.training.examples import read_examples
+from clara_lab.training.classifier import read_examples
 from clara_lab.training.language import HELD_OUT, corpus_of, digest_of_corpus, read_others
 
 DATA = resources() / "data"
