@@ -10,24 +10,13 @@ from clara.ingestion.links import QUALIFIER
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
 from clara.retrieval.tokens import TokenCounter, furthest
-from clara_lab.bench.prompts import ChatModel, ChatPrompt, ChatUnavailableError
+from clara_lab.bench.prompts import TEXTS, ChatModel, ChatPrompt, ChatUnavailableError
 from clara_lab.bench.record import EventLog, read_events
 
 # Of a parent document a model is given at most so much; about 25,000 tokens, which every served model of today reads.
 PARENT_CHARACTERS = 100_000
 
-SYSTEM = "You help a search engine. You write one short sentence that says what a passage is about and where it belongs."
-OF_A_DOCUMENT = (
-    "Document:\n<document>\n{parent}\n</document>\n\nA passage of it:\n<passage>\n{text}\n</passage>\n\n"
-    "Write one sentence, in the language of the passage, that says where in the document the passage stands and what it is "
-    "about, with the full names it leaves out. Only the sentence."
-)
-OF_A_TITLE = (
-    "Title: {title}\n\nPassage:\n<passage>\n{text}\n</passage>\n\n"
-    "Write one sentence, in the language of the passage, that says what the passage is about, with full names. "
-    "Only the sentence."
-)
-
+_TEXTS = TEXTS["situating"]
 # Gives the sentence for a passage and the text of its parent document, empty when it has none. Raises ChatUnavailableError.
 Situate = Callable[[Passage, str], str]
 Progress = Callable[[int, int], None]
@@ -75,9 +64,9 @@ def by_model(model: ChatModel, max_tokens: int) -> Situate:
 
     def situate(passage: Passage, parent: str) -> str:
         title = " > ".join(passage.heading)
-        asked = OF_A_DOCUMENT if parent else OF_A_TITLE
+        asked = _TEXTS["of_a_document" if parent else "of_a_title"]
         prompt = asked.format(parent=parent, title=title, text=passage.text)
-        return model.complete(ChatPrompt(SYSTEM, prompt, max_tokens)).text
+        return model.complete(ChatPrompt(_TEXTS["system"], prompt, max_tokens)).text
 
     return situate
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from clara.language.sentences import sentence_ends
 from clara_lab.bench.answers import normalised
 from clara_lab.bench.dataset import LABEL, BenchQuestion
-from clara_lab.bench.prompts import LABELS, BenchContext, ChatModel, ChatUnavailableError, ShownDocument, answer_prompt
+from clara_lab.bench.prompts import LABELS, TEXTS, BenchContext, ChatModel, ChatUnavailableError, ShownDocument, answer_prompt
 
 # An answer is a few words; a reasoning model thinks before it.
 ANSWER_TOKENS: Final = 1_024
@@ -59,23 +59,13 @@ class ModelWriter:
 
 UNDECIDED: Final = "the extractive writer cannot decide a label"
 NOTHING: Final = "the extractive writer was given no document"
-# Words that say nothing about the subject of a question, in English and Spanish.
-_COMMON: Final = frozenset(
-    """a about after all also an and any are as at be been both by can did do does each every for from had has have he her his
-    how in into is it its many more most much name named no not of on one other or same she some such than that the their them
-    then there these they this those to two under was were what when where which while who whom whose why will with year
-    between al como con cual cuando cuantos de del donde en entre era es esta este fue ha hay mas no o para por que quien se
-    ser si son su sus todo todos y""".split()  # noqa: SIM905  a list of words is read as one
-)
+_COMMON: Final = frozenset(TEXTS["extracting"]["common"].split())
 # A sentence also speaks of what its document's title names; half as surely as of what it says itself.
 TITLE_SHARE: Final = 0.5
 # Candidates are taken of so many sentences: the nearest one often names the bridge, and the next one the answer.
 SENTENCES: Final = 4
 _YEAR: Final = r"(?:1[0-9]{3}|20[0-9]{2})"
-_MONTH: Final = (
-    "January|February|March|April|May|June|July|August|September|October|November|December|enero|febrero|marzo|abril|mayo|"
-    "junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
-)
+_MONTH: Final[str] = TEXTS["extracting"]["months"]
 _KINDS: Final[Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]]] = {
     "date": (
         re.compile(r"\b(?:when|what (?:date|day)|cu[aá]ndo|qu[eé] (?:fecha|d[ií]a))\b", re.IGNORECASE),
