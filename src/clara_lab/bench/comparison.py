@@ -8,6 +8,7 @@ from typing import Any, Final
 from clara_lab.bench.ranking import RERANKED, first_gold_rank
 from clara_lab.bench.record import IncomparableRunsError, RunRecord, Score, finite
 from clara_lab.bench.summary import Estimate, estimates, mcnemar_p, measured_rows, randomisation_p
+from clara_lab.templates import rendered
 
 # From which F1 on an answer counts as right when asking which questions changed side.
 RIGHT_F1: Final = 0.5
@@ -90,11 +91,10 @@ def compare(first: RunRecord, second: RunRecord, *, forced: bool = False) -> Com
     pairs = [(at, held[1][name]) for name, at in held[0].items() if name in held[1]]
     if not pairs:
         raise IncomparableRunsError(f"{first.run_id} and {second.run_id} have no question in common; compare other runs")
-    rows = [
-        (one[at], other[also])
-        for one, other in [(measured_rows(first.questions), measured_rows(second.questions))]
-        for at, also in pairs
-    ]
+    ours, theirs = measured_rows(first.questions), measured_rows(second.questions)
+    rows = [(ours[at], theirs[also]) for at, also in pairs]
+    names = sorted(first.plan.keys() | second.plan.keys())
+    settings = {name: (first.plan.get(name), second.plan.get(name)) for name in names}
     return Comparison(
         first.run_id,
         second.run_id,
@@ -105,7 +105,7 @@ def compare(first: RunRecord, second: RunRecord, *, forced: bool = False) -> Com
         bool(first.data.get("relative_only") or second.data.get("relative_only")),
         tuple(_differences(rows)),
         tuple(_changed(first, second, pairs, rows)),
-        _settings(first.plan, second.plan),
+        {name: both for name, both in settings.items() if both[0] != both[1]},
     )
 
 
@@ -116,35 +116,18 @@ def _differences(rows: Rows) -> list[Difference]:
     names = list(dict.fromkeys(name for one, other in rows for name in one if name in other and not name.startswith(_TURNED)))
     absent = Score(None)
     values = {name: [(one.get(name, absent).value, other.get(name, absent).value) for one, other in rows] for name in names}
-    moved = {name: [_minus(*pair) for pair in pairs] for name, pairs in values.items()}
+    moved = {
+        name: [None if one is None or other is None else other - one for one, other in pairs] for name, pairs in values.items()
+    }
     found, chances = estimates(moved), randomisation_p(moved)
-    return [
-        _difference(
-            name,
-            [(one, other) for one, other in values[name] if one is not None and other is not None],
-            (found[name], chances[name]),
-        )
-        for name in found
-    ]
-
-
-def _minus(first: float | None, second: float | None) -> float | None:
-    return None if first is None or second is None else second - first
-
-
-def _difference(name: str, pairs: Sequence[tuple[float, float]], tested: tuple[Estimate, float]) -> Difference:
-    better, worse = sum(other > one for one, other in pairs), sum(other < one for one, other in pairs)
-    is_binary = all(value in (0.0, 1.0) for pair in pairs for value in pair)
-    return Difference(
-        name,
-        sum(one for one, _ in pairs) / len(pairs),
-        sum(other for _, other in pairs) / len(pairs),
-        *tested,
-        mcnemar_p(better, worse) if is_binary else None,
-        better,
-        worse,
-        len(pairs),
-    )
+    differences = []
+    for name, difference in found.items():
+        pairs = [(one, other) for one, other in values[name] if one is not None and other is not None]
+        first, second = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+        better, worse = sum(other > one for one, other in pairs), sum(other < one for one, other in pairs)
+        mcnemar = mcnemar_p(better, worse) if {value for pair in pairs for value in pair} <= {0.0, 1.0} else None
+        differences.append(Difference(name, first, second, difference, chances[name], mcnemar, better, worse, len(pairs)))
+    return differences
 
 
 def _changed(first: RunRecord, second: RunRecord, pairs: Sequence[tuple[int, int]], rows: Rows) -> list[Changed]:
@@ -160,11 +143,6 @@ def _changed(first: RunRecord, second: RunRecord, pairs: Sequence[tuple[int, int
     return changed
 
 
-def _settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    names = sorted(first.keys() | second.keys())
-    return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}
-
-
 NOT_CORRECTED: Final = "Each p is of one measure alone: of twenty measures, one is below .05 by chance."
 NOT_THE_SAME: Final = (
     "The runs are over DIFFERENT data; only questions with the same id were compared, and means may differ for that alone."
@@ -178,20 +156,21 @@ DRAWN: Final = ("hit@1", "recall@5", "ndcg@10", "mrr", "f1", "accuracy")
 
 def comparison_text(compared: Comparison) -> str:
     """Give the table of differences, the settings that differ and how many questions changed side, as plain text."""
-    rows = [HEADS, *(cells_of(one) for one in compared.differences)]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(HEADS))]
-    lines = [*notes_of(compared), ""]
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
-    lines += ["", NOT_CORRECTED, ""]
-    lines += [f"{name}: {shown_value(first)} -> {shown_value(second)}" for name, (first, second) in compared.settings.items()]
-    for name in dict.fromkeys(one.measure for one in compared.changed):
-        found = [one for one in compared.changed if one.measure == name]
-        gained = " ".join(one.question for one in found if one.second > one.first) or "none"
-        lost = " ".join(one.question for one in found if one.second < one.first) or "none"
-        lines += ["", f"{name}: gained {gained}", f"{name}: lost {lost}"]
-    return "\n".join(lines) + "\n"
+    rows = [HEADS, *map(cells_of, compared.differences)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
+    settings = {name: tuple(map(shown_value, both)) for name, both in compared.settings.items()}
+    changed = changed_by_measure(compared)
+    told = {"notes": notes_of(compared), "table": table, "not_corrected": NOT_CORRECTED, "settings": settings}
+    return rendered("comparison.txt", **told, changed=changed)
+
+
+def changed_by_measure(compared: Comparison) -> dict[str, tuple[list[Changed], list[Changed]]]:
+    """Give for each measure in which questions changed side those that gained and those that lost."""
+    found: dict[str, tuple[list[Changed], list[Changed]]] = {}
+    for one in compared.changed:
+        found.setdefault(one.measure, ([], []))[one.second < one.first].append(one)
+    return found
 
 
 def comparison_json(compared: Comparison) -> str:

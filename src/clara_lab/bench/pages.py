@@ -5,7 +5,16 @@ from typing import Final
 
 from markupsafe import Markup
 
-from clara_lab.bench.comparison import DRAWN, HEADS, NOT_CORRECTED, Comparison, cells_of, notes_of, shown_value
+from clara_lab.bench.comparison import (
+    DRAWN,
+    HEADS,
+    NOT_CORRECTED,
+    Comparison,
+    cells_of,
+    changed_by_measure,
+    notes_of,
+    shown_value,
+)
 from clara_lab.bench.plots import Bar, histogram, intervals, lines, shares
 from clara_lab.bench.ranking import DEPTHS, RERANKED, first_gold_rank
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score
@@ -83,14 +92,13 @@ def comparison_page(compared: Comparison) -> str:
 
 def _changed(compared: Comparison) -> Iterator[tuple[str, int, int, list[list[str]]]]:
     """Give one folded table a measure: all together they may be long."""
-    for name in dict.fromkeys(one.measure for one in compared.changed):
-        found = [one for one in compared.changed if one.measure == name]
-        gained = sum(one.second > one.first for one in found)
+    for name, (gained, lost) in changed_by_measure(compared).items():
         rows = [
             [one.question, one.text, f"{one.first:.2f}", f"{one.second:.2f}", _rank(one.first_rank), _rank(one.second_rank)]
-            for one in found
+            for one in compared.changed
+            if one.measure == name
         ]
-        yield name, gained, len(found) - gained, rows
+        yield name, len(gained), len(lost), rows
 
 
 def _tiles(record: RunRecord, summaries: Mapping[str, Summary]) -> list[tuple[str, str, str]]:
