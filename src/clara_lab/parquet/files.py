@@ -2,8 +2,9 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,19 +55,14 @@ def read_folder(name: str, folder: Path) -> BenchData:
 
 
 def _assembled(name: str, told: Provenance, files: Mapping[str, Path]) -> BenchData:
-    data = assemble(name, _chained(told, files))
+    rows = (row for file in FILES for row in read_file(files[file], file))
+    data = assemble(name, chain(rows, [told]))  # last, so that where it was read now stands before where it came from once
     if data.origin.get(PACKED, data.digest) != data.digest:
         raise BenchDataError(
             f"data set {name} cannot be used: its files are not of one writing, or were changed since (the digest noted in "
             f"{CORPUS} is another than the contents'); write them again with `python -m clara_lab bench pack`"
         )
     return data
-
-
-def _chained(told: Provenance, files: Mapping[str, Path]) -> Iterator[DataRow]:
-    for name in FILES:
-        yield from read_file(files[name], name)
-    yield told  # last, so that where it was read now stands before where it came from once
 
 
 def read_file(file: Path, name: str) -> Iterator[DataRow]:
@@ -81,7 +77,7 @@ def read_file(file: Path, name: str) -> Iterator[DataRow]:
                 yield from _provenance(opened.schema_arrow)
             columns = [column for column in COLUMNS[name] if column in opened.schema_arrow.names]
             for batch in opened.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
-                yield from map(_MAKERS[name], batch.to_pylist())
+                yield from (_made(name, row) for row in batch.to_pylist())
     except FileNotFoundError:
         yield DataFault(str(file), "files that are not there", "a data set has " + ", ".join(FILES))
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -125,25 +121,12 @@ def _provenance(schema: pa.Schema) -> Iterator[DataRow]:
             yield DataFault(f"{CORPUS} ({type(error).__name__})", "metadata that cannot be read", "write them again")
 
 
-def _document(row: Mapping[str, Any]) -> DataRow:
-    return BenchDocument(row["doc_id"] or "", row.get("title") or "", row["text"] or "", row.get("parent_id") or "")
-
-
-def _question(row: Mapping[str, Any]) -> DataRow:
-    answer, answer_type, kind, level = (row.get(name) or "" for name in ("answer", "answer_type", "question_type", "level"))
-    return BenchQuestion(row["query_id"] or "", row["text"] or "", answer, answer_type, kind, level)
-
-
-def _judgement(row: Mapping[str, Any]) -> DataRow:
-    relevance = row.get("relevance", 1)
-    return Judgement(row["query_id"] or "", row["doc_id"] or "", 0.0 if relevance is None else float(relevance))
-
-
-_MAKERS: Final[Mapping[str, Callable[[Mapping[str, Any]], DataRow]]] = {
-    CORPUS: _document,
-    QUERIES: _question,
-    QRELS: _judgement,
-}
+def _made(name: str, row: Mapping[str, Any]) -> DataRow:
+    """Make what a row of a file says; columns stand in the order of the fields."""
+    cells: list[Any] = [row.get(column) or "" for column in COLUMNS[name]]
+    if name == QRELS:
+        return Judgement(cells[0], cells[1], float(row.get("relevance", 1) or 0))
+    return BenchDocument(*cells) if name == CORPUS else BenchQuestion(*cells)
 
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
@@ -164,16 +147,13 @@ def write(data: BenchData, place: DatasetLocation, *, overwrite: bool = False) -
             raise BenchDataError(f"{place}: {', '.join(there)} are there already; choose another place, or allow overwriting")
         if place.store is None:
             Path(place.folder).mkdir(parents=True, exist_ok=True)
+        judgements = ((row.id, gold, 1) for row in data.questions for gold in sorted(row.gold))
         for name, rows in (
-            (CORPUS, ((row.id, row.title, row.text, row.parent) for row in data.documents)),
-            (QUERIES, (_cells(row) for row in data.questions)),
-            (QRELS, ((row.id, gold, 1) for row in data.questions for gold in sorted(row.gold))),
+            (CORPUS, map(astuple, data.documents)),
+            (QUERIES, map(astuple, data.questions)),
+            (QRELS, judgements),
         ):
             _write_file(filesystem, place.path_of(name), _described(name, data), rows)
-
-
-def _cells(row: BenchQuestion) -> tuple[str, ...]:
-    return (row.id, row.text, row.answer, row.answer_type, row.question_type, row.level)
 
 
 def _described(name: str, data: BenchData) -> pa.Schema:
@@ -187,18 +167,11 @@ def _write_file(filesystem: FileSystem, path: str, schema: pa.Schema, rows: Iter
     # Whole before it is anywhere that somebody reads from: closing a broken stream would complete a shortened object.
     with tempfile.TemporaryDirectory(prefix="clara-pack-") as folder:
         piece = Path(folder) / "piece.parquet"
+        waiting = (dict(zip(schema.names, row, strict=False)) for row in rows)  # a question's gold is in a file of its own
         with pq.ParquetWriter(piece, schema, compression="zstd") as writer:
-            for batch in _batches(rows):
-                columns = zip(*batch, strict=True)
-                arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-                writer.write_batch(pa.record_batch(arrays, schema=schema))
+            while batch := list(islice(waiting, BATCH_ROWS)):
+                writer.write_batch(pa.RecordBatch.from_pylist(batch, schema))
         is_local = filesystem.type_name == "local"
         copy_files(str(piece), f"{path}.part" if is_local else path, LocalFileSystem(), filesystem, use_threads=False)
         if is_local:
             filesystem.move(f"{path}.part", path)
-
-
-def _batches(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
-    waiting = iter(rows)
-    while batch := list(islice(waiting, BATCH_ROWS)):
-        yield batch

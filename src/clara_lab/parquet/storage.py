@@ -1,14 +1,13 @@
 """Where a data set lies: a local folder, or S3-compatible storage with a local copy, fetched whole or not at all."""
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -25,16 +24,12 @@ CONNECT_SECONDS: Final = 5
 SILENT_SECONDS: Final = 20
 TRIES: Final = 2
 
+NO_BUCKET: Final = "{}: the bucket {} does not exist there; check MINIO_BUCKET_NAME and MINIO_ENDPOINT"
 # What the storage library says in its messages, which may repeat what was sent; only these words of them are passed on.
 _SAID: Final = re.compile(r"AWS Error ([A-Z_]+)")
-_CREDENTIALS: Final = frozenset(
-    {
-        "ACCESS_DENIED",
-        "INVALID_ACCESS_KEY_ID",
-        "SIGNATURE_DOES_NOT_MATCH",
-        "INVALID_CLIENT_TOKEN_ID",
-        "MISSING_AUTHENTICATION_TOKEN",
-    }
+_CREDENTIALS: Final = (
+    *("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_CLIENT_TOKEN_ID"),
+    "MISSING_AUTHENTICATION_TOKEN",
 )
 
 
@@ -101,14 +96,13 @@ def named_errors(place: DatasetLocation, filesystem: FileSystem) -> Iterator[Non
 
 
 def _absent(place: DatasetLocation, filesystem: FileSystem) -> str:
-    store = place.store
-    if store is not None:
+    if place.store is not None:
         try:
-            bucket = filesystem.get_file_info(store.bucket).type
+            bucket = filesystem.get_file_info(place.store.bucket).type
         except OSError as error:
             raise _translated(place, error) from None
         if bucket == FileType.NotFound:
-            return f"{place}: the bucket {store.bucket} does not exist there; check MINIO_BUCKET_NAME and MINIO_ENDPOINT"
+            return NO_BUCKET.format(place, place.store.bucket)
     return (
         f"{place}: a data set has the files {', '.join(FILES)}, and not all of them are there; check S3_DATASETS_PREFIX and "
         "MTEB_DATASET_NAME, or write them with `python -m clara_lab bench pack`"
@@ -127,27 +121,12 @@ def _translated(place: DatasetLocation, error: OSError) -> BenchDataError:
             f"{place}: the storage refuses the credentials ({said}); check MINIO_ACCESS_KEY, MINIO_SECRET_KEY and their rights"
         )
     if said == "NO_SUCH_BUCKET":
-        bucket = place.store.bucket
-        return BenchDataError(f"{place}: the bucket {bucket} does not exist there; check MINIO_BUCKET_NAME and MINIO_ENDPOINT")
+        return BenchDataError(NO_BUCKET.format(place, place.store.bucket))
     return StorageAwayError(f"{place}: the storage does not answer ({said}); is it running, and is MINIO_ENDPOINT right?")
 
 
 # Read and written at once; a file is never in memory as a whole.
 PIECE_BYTES: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectVersion:
-    """What tells one state of an object from another."""
-
-    etag: str
-    size: int
-    modified: str
-
-    def name_of(self, file: str) -> str:
-        """Give the name under which this state of a file is kept."""
-        mark = hashlib.sha256(repr((self.etag, self.size, self.modified)).encode()).hexdigest()[:16]
-        return f"{Path(file).stem}-{mark}.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,36 +158,34 @@ def fetch(place: DatasetLocation, cache: Path) -> LocalCopy:
 
 
 def _current(place: DatasetLocation, filesystem: FileSystem, folder: Path) -> LocalCopy:
-    versions: dict[str, ObjectVersion] = {}
+    sizes: dict[Path, int] = {}
     how = "unchanged"
     for name in FILES:
         with filesystem.open_input_file(place.path_of(name)) as opened:
-            versions[name] = _version(opened.metadata(), opened.size())
-            target = folder / versions[name].name_of(name)
-            if not _is_whole(target, versions[name]):
+            said = {str(key).casefold(): bytes(value).decode("latin-1") for key, value in opened.metadata().items()}
+            size = opened.size()
+            state = repr((said.get("etag", ""), size, said.get("last-modified", ""))).encode()
+            target = folder / f"{Path(name).stem}-{hashlib.sha256(state).hexdigest()[:16]}.parquet"
+            sizes[target] = size
+            if not _is_whole(target, size):
                 how = "fetched"
-                _download(place, opened, target, versions[name])
-    _remember(folder, versions)
-    return LocalCopy({name: folder / version.name_of(name) for name, version in versions.items()}, how)
+                _download(place, opened, target, size)
+    _remember(folder, sizes)
+    return LocalCopy(dict(zip(FILES, sizes, strict=True)), how)
 
 
-def _version(about: dict[Any, Any], size: int) -> ObjectVersion:
-    said = {str(key).casefold(): bytes(value).decode("latin-1") for key, value in about.items()}
-    return ObjectVersion(said.get("etag", ""), size, said.get("last-modified", ""))
+def _is_whole(file: Path, size: int) -> bool:
+    return file.is_file() and file.stat().st_size == size
 
 
-def _is_whole(file: Path, version: ObjectVersion) -> bool:
-    return file.is_file() and file.stat().st_size == version.size
-
-
-def _download(place: DatasetLocation, opened: Any, target: Path, version: ObjectVersion) -> None:  # noqa: ANN401  no types
+def _download(place: DatasetLocation, opened: Any, target: Path, size: int) -> None:  # noqa: ANN401  no types
     with _appearing(target) as piece:
         with piece.open("wb") as written:
             while part := opened.read(PIECE_BYTES):
                 written.write(part)
             os.fsync(written.fileno())
-        if piece.stat().st_size != version.size:
-            raise BenchDataError(f"{place}: {piece.stat().st_size} bytes of {version.size} came; try again")
+        if piece.stat().st_size != size:
+            raise BenchDataError(f"{place}: {piece.stat().st_size} bytes of {size} came; try again")
 
 
 @contextmanager
@@ -221,22 +198,19 @@ def _appearing(target: Path) -> Iterator[Path]:
         piece.replace(target)
 
 
-def _remember(folder: Path, versions: dict[str, ObjectVersion]) -> None:
+def _remember(folder: Path, sizes: Mapping[Path, int]) -> None:
     """Say which copies belong together, then drop older ones. Another process may read these still: POSIX lets it finish."""
     with _appearing(folder / "current.json") as piece:
-        piece.write_text(json.dumps({name: asdict(version) for name, version in versions.items()}), "utf-8")
-    kept = {version.name_of(name) for name, version in versions.items()}
-    for file in folder.glob("*.parquet"):
-        if file.name not in kept:
-            with contextlib.suppress(OSError):
-                file.unlink()
+        piece.write_text(json.dumps({file.name: size for file, size in sizes.items()}), "utf-8")
+    for file in set(folder.glob("*.parquet")) - sizes.keys():
+        with suppress(OSError):
+            file.unlink()
 
 
 def _kept(folder: Path) -> dict[str, Path] | None:
     try:
-        state = {name: ObjectVersion(**about) for name, about in json.loads((folder / "current.json").read_text()).items()}
+        sizes = {folder / name: size for name, size in json.loads((folder / "current.json").read_text()).items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return None
-    files = {name: folder / version.name_of(name) for name, version in state.items()}
-    whole = state.keys() == set(FILES) and all(_is_whole(file, state[name]) for name, file in files.items())
-    return files if whole else None
+    whole = len(sizes) == len(FILES) and all(_is_whole(file, size) for file, size in sizes.items())
+    return dict(zip(FILES, sizes, strict=True)) if whole else None
