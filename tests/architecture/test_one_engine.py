@@ -24,9 +24,9 @@ ENGINES = {
             "clara/adapters/treesitter/reader.py": "endings of files",
             "clara_lab/bench/answers.py": "the published definition of F1",
             "clara_lab/bench/dataset.py": "labels of data sets",
-            "clara_lab/models/wire.py": "answers of services",
+            "clara_lab/models/transport.py": "answers of services",
             "clara_lab/parquet/storage.py": "names of headers",
-            "clara_lab/runner/contenders.py": "names of files",
+            "clara_lab/runner/peers.py": "names of files",
             "clara_lab/runner/run.py": "names of files",
         },
     ),
@@ -43,7 +43,13 @@ ENGINES = {
     ),
     "one matcher": (r"ahocorasick", {"clara/ingestion/links.py": "tens of thousands of names at once, over whole corpora"}),
     "one speller": (r"rapidfuzz|[Ll]evenshtein", {"clara/language/spelling.py": "the speller"}),
-    "one finder of identity data": (r"stdnum|phonenumbers", {"clara/language/identity_data.py": "the finder"}),
+    "one finder of identity data": (
+        r"stdnum|phonenumbers",
+        {
+            "clara/language/identity_data.py": "the finder",
+            "clara_lab/makers/masking_cases.py": "control letters of invented numbers",
+        },
+    ),
 }
 # Classes and functions that stand for an engine: each is defined once, in this module.
 HOMES = {
