@@ -13,14 +13,8 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any, Final
 
-<<<<<<< HEAD
-from clara.data_files import DataError, read_document, read_schema
-from clara.language.packs import read_packs
-from clara.language.phrases import Phrase, Phrases, outside
-=======
 from clara.language.packs import read_with_packs
-from clara.language.phrases import Phrase, Phrases
->>>>>>> 8e4d2a2 (Read data files into values with one converter)
+from clara.language.phrases import Phrase, Phrases, outside
 from clara.language.tokens import words
 
 # Where one sentence ends and another begins; a comma only parts a sentence that is no wish as a whole.
