@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from clara.answering.writing.prompt import TOKEN
-from clara.data_files import DataError, read_document, read_schema
 from clara.language.fold import caseless, compatible
-from clara.language.packs import read_packs
+from clara.language.packs import read_with_packs
 from clara.language.phrases import WordPattern
 from clara.language.tokens import letters, words
 from clara.retrieval.passage import Passage
@@ -101,12 +100,7 @@ class Sensitive:
 
 def read_sensitive(folder: Path) -> Sensitive:
     """Read `folder`/sensitive.json and what every language says of its topics. Raises DataError naming every fault."""
-    document, problems = read_document(
-        folder / "sensitive.json", "sensitive.json", read_schema(folder / "schema" / "evidence.schema.json")
-    )
-    packs, faults = read_packs(folder, "sensitive")
-    if document is None or faults:
-        raise DataError([*problems, *faults])
+    document, packs = read_with_packs(folder, "sensitive.json", "evidence", "sensitive")
     kinds = next(iter(packs.values()))["never"]
     return Sensitive(
         {kind: WordPattern([phrase for pack in packs.values() for phrase in pack["never"][kind]]) for kind in kinds},
