@@ -10,7 +10,7 @@ READERS = {
     "delivery/records.py": "lines of the spool",
     "knowledge/law/markdown.py": "norms as Markdown",
     "knowledge/law/norm.py": "norms as they are kept",
-    "knowledge/norms.py": "the list of norms in data/",
+    "knowledge/law/references.py": "the list of norms in data/",
     "retrieval/options/strategies.py": "metadata of an operator's own corpus",
     "retrieval/validity.py": "rows of passages",
 }

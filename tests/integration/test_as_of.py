@@ -30,7 +30,7 @@ from clara.container import Container
 from clara.delivery.message import Incoming, split
 from clara.editorial.as_of import NothingRecordedError, copied, end_of, known_then, recorded_since
 from clara.ingestion.journey import ingest
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import madrid_today
 from clara.processes.editorial import speaking_as_of
 from clara.processes.worker import answer
 from clara.quality.explanation import page

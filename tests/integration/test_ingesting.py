@@ -27,7 +27,7 @@ from clara.ingestion.norms import UnservedNormError
 from clara.ingestion.ports import BusyDocumentError
 from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.passages import LAW_CORPUS
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 from clara.processes.source_readers import in_the_net
 from clara.retrieval.ports import EmbedderUnavailableError, Role

@@ -12,7 +12,7 @@ import pytest
 from gazette_days import DECREE, Webhook, document, entry, ordinary, publish
 from wired import CommandLine
 
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import madrid_today
 from clara.settings import child_environment, resources
 from clara_lab.stand_ins.boe_server import FAULTS, GazetteStandIn
 

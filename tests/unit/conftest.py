@@ -14,10 +14,9 @@ from clara.answering.journey import Tools
 from clara.answering.texts import Texts, read_texts
 from clara.container import Container
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword
+from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword, understanding
 from clara.knowledge.passages import passages_of
-from clara.knowledge.question_analysis import understanding
-from clara.knowledge.retriever_wrappers import dated, located
+from clara.knowledge.retriever_chains import dated, located
 from clara.language.detection import LanguageDetector
 from clara.retrieval.calibration import read_calibration
 from clara.retrieval.classifier import read_classifier

@@ -33,9 +33,9 @@ from clara.answering.writing.grounded import GroundedWriter, Grounding
 from clara.answering.writing.prompt import read_prompts
 from clara.answering.writing.reviewer import Reviewer
 from clara.data_files import DataError, Fault
+from clara.knowledge.keyword_tier import DOCUMENT_WEIGHT
 from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.passages import CORPUS
-from clara.knowledge.question_analysis import DOCUMENT_WEIGHT
 from clara.knowledge.questions import OUTSIDE
 from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import read_lexicons

@@ -69,7 +69,7 @@ def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
     from clara import __version__
     from clara.answering.questions import ask_batch
     from clara.knowledge.knowledge_base import digest_of_release
-    from clara.knowledge.retriever_wrappers import madrid_today
+    from clara.knowledge.procedure import madrid_today
 
     with opened_or_outage() as container, showing("asking") as progress:
         snapshot = container.snapshot(today)
@@ -81,7 +81,7 @@ def _ask_batch(batch: Path, out: Path, today: date | None) -> None:
 def _asked_as_of(question: str, day: date) -> dict[str, Any]:
     from clara.answering.questions import ask as put
     from clara.editorial.as_of import end_of, recorded_since
-    from clara.knowledge.retriever_wrappers import madrid_today
+    from clara.knowledge.procedure import madrid_today
     from clara.processes.editorial import speaking_as_of
 
     if day > madrid_today():

@@ -15,8 +15,7 @@ from clara.ingestion.journey import ingest
 from clara.ingestion.ports import FillableCorpora
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS, passages_of
-from clara.knowledge.procedure import Fact
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import Fact, madrid_today
 from clara.retrieval.passage import Passage
 from clara.retrieval.served_corpora import COPY
 

@@ -10,10 +10,9 @@ from zipfile import BadZipFile
 
 from clara.data_files import DataError, Fault, read_schema
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.keyword_tier import NamedProcedures
-from clara.knowledge.passages import CORPUS, passages_of
-from clara.knowledge.question_analysis import understanding
-from clara.knowledge.retriever_wrappers import Flagged, madrid_today
+from clara.knowledge.keyword_tier import NamedProcedures, understanding
+from clara.knowledge.passages import CORPUS, Flagged, passages_of
+from clara.knowledge.procedure import madrid_today
 from clara.knowledge.revisions import Revised, Revision, revised
 from clara.retrieval.hybrid import Understand
 from clara.retrieval.intent import IntentModel, read_intent

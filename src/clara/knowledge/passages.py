@@ -4,6 +4,7 @@ A fact is the smallest thing with evidence of its own, so a citation points at e
 found best: docs/decisions/0003 has the figures against groups of 300, 600 and 1,000 characters.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, timedelta
 from typing import Any, Final
@@ -19,6 +20,9 @@ COLLECTION = "curado"
 PROFILE = "procedures"
 # What ended longer ago than this is forgotten. By the middle of the year after next, nobody asks for a year's figures.
 KEPT: Final = timedelta(days=548)
+
+# The day on which each fact was found to be in doubt, by fact id.
+Flagged = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,12 @@ class FactPassage(Passage):
             "sources": [source.document for source in fact.sources],
             "legal_basis": [asdict(basis) for basis in fact.legal_basis],
         }
+
+
+def marked(passage: Passage, doubts: Mapping[str, str]) -> Passage:
+    """Give a passage with the day since which it is in doubt, the same one when it is not."""
+    since = doubts.get(passage.id)
+    return replace(passage, flagged=since) if since and isinstance(passage, FactPassage) else passage
 
 
 def passages_of(procedure: Procedure, today: date) -> list[FactPassage]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from clara.data_files import PartialDate, day, each, partial_date, record
 from clara.language.figures.figure import Figure, FigureKind, figure_from
@@ -145,6 +146,11 @@ class Procedure:
     def facts(self) -> tuple[Fact, ...]:
         """Every fact, in the editor's order."""
         return tuple(fact for section in self.sections for fact in section.facts)
+
+
+def madrid_today() -> date:
+    """Give the day it is where the procedures hold."""
+    return datetime.now(ZoneInfo("Europe/Madrid")).date()
 
 
 def procedure_from(document: Mapping[str, Any]) -> Procedure:

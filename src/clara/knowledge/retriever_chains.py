@@ -1,20 +1,22 @@
 """The chain of retrievers over one version of the knowledge: hybrid search, keywords, directory, and what wraps them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 import structlog
 
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, directory, keyword
 from clara.knowledge.knowledge_base import KnowledgeVersion
-from clara.knowledge.retriever_wrappers import dated, located, vouched, warned
+from clara.knowledge.passages import Flagged, marked
+from clara.knowledge.places import Places
 from clara.once import Once
 from clara.retrieval.calibration import read_calibration
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import by_vectors_of, hybrid
 from clara.retrieval.metrics import RetrievalMetrics, measured
-from clara.retrieval.passage import Found, Gather, Query, Retrieve
+from clara.retrieval.passage import Found, Gather, Hit, Passage, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, IndexUnavailableError
 from clara.retrieval.served_corpora import ServedCorpora, Standing
 from clara.retrieval.tiers import Tier, tiers
@@ -149,3 +151,63 @@ def _out(reason: str) -> Tier:
 
 def _log_outage(tier: str, error: IndexUnavailableError) -> None:
     log.warning("tier is out", tier=tier, error=str(error))
+
+
+def warned(retrieve: Retrieve, flagged: Flagged) -> Retrieve:
+    """Mark what is in doubt among what was found. Nothing is left out for it: a doubtful fact with its source is of use.
+
+    It stands around whatever remembers results, because a flag is younger than they are.
+    """
+
+    def marking(query: Query) -> Found:
+        found = retrieve(query)
+        doubts = flagged()
+        if not any(hit.passage.id in doubts for hit in found.known):
+            return found
+        hits, ended = (
+            tuple(replace(hit, passage=marked(hit.passage, doubts)) for hit in part) for part in (found.hits, found.ended)
+        )
+        return replace(found, hits=hits, ended=ended)
+
+    return marking
+
+
+def located(retrieve: Retrieve, places: Places) -> Retrieve:
+    """When the question names a place, look only for what holds there: in it, its province, its comunidad or the state."""
+
+    def locating(query: Query) -> Found:
+        place = places.territory_of(query.text)
+        return retrieve(replace(query, territories=tuple(places.around(place.code))) if place else query)
+
+    return locating
+
+
+def dated(retrieve: Retrieve, today: Callable[[], date]) -> Retrieve:
+    """Look only for what is true today; a corpus is filled once, and figures change at midnight.
+
+    It stands around whatever remembers results, which remembers them by all that a query says.
+    """
+    return lambda query: retrieve(replace(query, today=today()))
+
+
+def vouched(retrieve: Retrieve, passages: Iterable[Passage]) -> Retrieve:
+    """Give every hit as the catalogue has it, with its own scores; leave out what the catalogue does not know.
+
+    When it knows none of the evidence nothing was found, or it is an outage where a part could not be asked.
+    """
+    known = {passage.id: passage for passage in passages}
+
+    def vouching(query: Query) -> Found:
+        found = retrieve(query)
+        hits, ended = _known(found.hits, known), _known(found.ended, known)
+        if found.status is Status.FOUND and not (hits or ended):
+            return replace(found, status=Status.OUTAGE if found.outages else Status.NOT_FOUND, hits=(), ended=())
+        return replace(found, hits=hits, ended=ended)
+
+    return vouching
+
+
+def _known(hits: Iterable[Hit], known: dict[str, Passage]) -> tuple[Hit, ...]:
+    """Keep of the row which corpus it stands in: the catalogue does not know under which name it is served."""
+    told = ((hit, known[hit.passage.id]) for hit in hits if hit.passage.id in known)
+    return tuple(replace(hit, passage=replace(passage, corpus=hit.passage.corpus)) for hit, passage in told)

@@ -29,7 +29,7 @@ from clara.editorial.sources import (
     live_norm,
     looking,
 )
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
 Clock = Callable[[], datetime]

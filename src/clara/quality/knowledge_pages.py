@@ -1,22 +1,21 @@
 """Looking at the knowledge as an editor does: is it right, what is thin, what does a procedure say."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, timedelta
 
 from clara.answering.writing.extractive import shown_date
 from clara.data_files import DataError
 from clara.errors import NotFound
-from clara.knowledge.catalogue import examples_of
-from clara.knowledge.catalogue_review import ProcedureReview, review
+from clara.knowledge.catalogue import Catalogue, examples_of
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.knowledge_base import Knowledge, read_knowledge
 from clara.knowledge.places import STATE, Places
-from clara.knowledge.procedure import Certainty, Fact, Procedure
-from clara.knowledge.provenance import provenance_faults
+from clara.knowledge.procedure import Certainty, Fact, Procedure, madrid_today
 from clara.knowledge.questions import digest_of
-from clara.knowledge.retriever_wrappers import madrid_today
-from clara.knowledge.sources import read_hosts, read_sources, source_faults
+from clara.knowledge.sources import provenance_faults, read_hosts, read_sources, source_faults
 from clara.language.packs import read_languages
 from clara.plain_text import wrapped
 from clara.settings import resources
@@ -31,6 +30,13 @@ _CERTAINTY = {
     Certainty.SECONDARY: "una fuente no oficial",
     Certainty.UNVERIFIED: "sin fuente: no se publica",
 }
+
+# People look for these in every procedure; each needs questions in every language.
+MAIN_SECTIONS = ("identidad", "requisitos", "documentos", "como_solicitar", "plazos", "cuantias")
+LEAST_QUESTIONS = {"es": 10}
+LEAST_FOREIGN_QUESTIONS = 3
+# Long enough for an editor to find the new figures: most of them change on the first of January.
+SOON = timedelta(days=60)
 
 
 class UnknownProcedureError(NotFound):
@@ -77,6 +83,51 @@ def report(knowledge: Knowledge, today: date, say: Say) -> bool:
         wrong.append(STALE)
     say("\n".join(["To be mended:", *(f"  {line}" for line in wrong)]) if wrong else "Nothing has to be mended.")
     return not wrong
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureReview:
+    """The state of one procedure. `expired` is what makes a check fail; the rest is for the editor to weigh."""
+
+    procedure: Procedure
+    certainty: dict[Certainty, int]
+    untold_sections: tuple[str, ...]
+    missing_sections: tuple[str, ...]
+    expiring: tuple[Fact, ...]
+    expired: tuple[Fact, ...]
+    without_basis: tuple[Fact, ...]
+    untranslated: tuple[str, ...]
+    thin_questions: tuple[str, ...]
+
+
+def review(catalogue: Catalogue, today: date, languages: Sequence[str]) -> list[ProcedureReview]:
+    """Review every procedure, in order."""
+    asked = Counter((question.procedure, question.section, question.language) for question in catalogue.questions)
+    return [_review(procedure, asked, today, languages) for procedure in catalogue.procedures.values()]
+
+
+def _review(
+    procedure: Procedure, asked: Mapping[tuple[str, str, str], int], today: date, languages: Sequence[str]
+) -> ProcedureReview:
+    facts, sections = procedure.facts, [section.id for section in procedure.sections]
+    told = {section.id for section in procedure.sections if any(fact.published(today) for fact in section.facts)}
+    thin = [
+        f"{section} ({language}: {asked[procedure.id, section, language]})"
+        for section in sorted({*sections} & {*MAIN_SECTIONS})
+        for language in languages
+        if asked[procedure.id, section, language] < LEAST_QUESTIONS.get(language, LEAST_FOREIGN_QUESTIONS)
+    ]
+    return ProcedureReview(
+        procedure=procedure,
+        certainty=dict(Counter(fact.certainty for fact in facts)),
+        untold_sections=tuple(name for name in sections if name not in told),
+        missing_sections=tuple(name for name in MAIN_SECTIONS if name not in sections),
+        expiring=tuple(fact for fact in facts if fact.validity.last and today <= fact.validity.last <= today + SOON),
+        expired=tuple(fact for fact in facts if fact.validity.ended(today)) if procedure.closed_on is None else (),
+        without_basis=tuple(fact for fact in facts if fact.certainty is Certainty.OFFICIAL and not fact.legal_basis),
+        untranslated=tuple(name for name in languages if not procedure.vocabulary.get(name) or name not in procedure.name),
+        thin_questions=tuple(thin),
+    )
 
 
 def _lines(one: ProcedureReview) -> Iterator[str]:

@@ -9,7 +9,7 @@ from unit_builders import Catalogued, hit_of
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
-from clara.knowledge.retriever_wrappers import marked
+from clara.knowledge.passages import marked
 from clara.retrieval.passage import Hit
 
 SINCE = "2026-11-20"

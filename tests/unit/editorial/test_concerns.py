@@ -14,7 +14,7 @@ from clara.data_files import DataError
 from clara.editorial.gazette.concerns import Concern, ReasonKind, Watched, concerns, read_rules, spanish_names, worth_reading
 from clara.editorial.gazette.issues import Day, Item, ItemDocument, Reference
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.norms import CitedFacts, NormNames, cited_by, read_norms
+from clara.knowledge.law.references import CitedFacts, NormNames, cited_by, read_norms
 from clara.settings import resources
 from clara_lab.stand_ins.boe_server import recorded, recordings
 

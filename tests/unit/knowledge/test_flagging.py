@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from unit_builders import hit_of
 
-from clara.knowledge.retriever_wrappers import marked, warned
+from clara.knowledge.passages import marked
+from clara.knowledge.retriever_chains import warned
 from clara.retrieval.passage import Found, Query, Status
 
 FOUND = Found(Status.FOUND, "tier", (hit_of("nie-plazos-01"), hit_of("nie-plazos-02")))

@@ -7,9 +7,8 @@ import pytest
 from unit_builders import procedure_of
 
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.keyword_tier import NamedProcedures
+from clara.knowledge.keyword_tier import NamedProcedures, understanding
 from clara.knowledge.places import Places
-from clara.knowledge.question_analysis import understanding
 from clara.knowledge.questions import OUTSIDE
 from clara.retrieval.intent import Intent
 from clara.retrieval.passage import Query

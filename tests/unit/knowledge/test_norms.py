@@ -9,7 +9,7 @@ import pytest
 
 from clara.data_files import DataError
 from clara.knowledge.catalogue import read_catalogue
-from clara.knowledge.norms import CitedFacts, CitedNorm, NormNames, cited_by, read_norms, unnamed
+from clara.knowledge.law.references import CitedFacts, CitedNorm, NormNames, cited_by, read_norms, unnamed
 from clara.settings import resources
 
 DATA = resources() / "data"

@@ -10,7 +10,7 @@ from unit_builders import hit_of
 
 from clara.knowledge.keyword_tier import directory, keyword
 from clara.knowledge.places import Place, PlaceLevel, Places
-from clara.knowledge.retriever_wrappers import dated, located, vouched
+from clara.knowledge.retriever_chains import dated, located, vouched
 from clara.retrieval.calibration import Calibration
 from clara.retrieval.passage import Found, Hit, Query, Status
 

@@ -14,8 +14,7 @@ from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.hotlines import Hotline, Hotlines, read_hotlines
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import Certainty, Fact, FactKind, Source
-from clara.knowledge.provenance import provenance_faults
-from clara.knowledge.sources import Hosts, RegisteredSource, SourceKind, read_hosts, read_sources
+from clara.knowledge.sources import Hosts, RegisteredSource, SourceKind, provenance_faults, read_hosts, read_sources
 from clara.language.figures.figure import Figure, FigureKind
 
 HOSTS = Hosts({"sede.example": "Sede", "town.example": "Ayuntamiento"}, {"cita.example": "sells appointments"})

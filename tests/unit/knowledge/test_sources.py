@@ -13,7 +13,7 @@ from unit_builders import fact_of, procedure_of
 
 from clara.data_files import DataError, partial_date
 from clara.knowledge.catalogue import Catalogue, read_catalogue
-from clara.knowledge.norms import cited_by
+from clara.knowledge.law.references import cited_by
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import LegalBasis, Source
 from clara.knowledge.sources import (

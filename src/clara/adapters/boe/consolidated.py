@@ -14,8 +14,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from clara.knowledge.law.labels import Label, annex_key, article_key, disposition_key, read_label, read_standing
-from clara.knowledge.law.norm import Norm, Provision, UnreadableNormError, territory_of
-from clara.knowledge.law.provisions import Assembly, Wording, is_structure
+from clara.knowledge.law.norm import Assembly, Norm, Provision, UnreadableNormError, Wording, is_structure, territory_of
 
 # All wordings of the Código Civil, or of the Social Security's law, are some 10 MB.
 LARGEST: Final = 64_000_000

@@ -15,8 +15,7 @@ from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import CONTACTS, Framing
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import STATE, Place, Places
-from clara.knowledge.procedure import Procedure
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import Procedure, madrid_today
 from clara.retrieval.passage import Hit, Passage
 
 # More procedures than this are no help to somebody who was just misunderstood.

@@ -7,10 +7,9 @@ from typing import Any, Final, Protocol
 
 from clara.answering.message import Citation
 from clara.answering.texts import Texts
-from clara.knowledge.passages import FactPassage, fact_of
+from clara.knowledge.passages import FactPassage, Flagged, fact_of, marked
 from clara.knowledge.places import STATE
-from clara.knowledge.procedure import FactKind
-from clara.knowledge.retriever_wrappers import Flagged, madrid_today, marked
+from clara.knowledge.procedure import FactKind, madrid_today
 from clara.retrieval.passage import Hit, Passage
 
 # Unicode's first strong isolate and its end: without them the full stop of "733,60 € al mes." jumps before the amount.

@@ -15,7 +15,7 @@ from clara.data_files import DataError, Fault, read_data
 from clara.editorial.gazette.issues import Item, ItemDocument, Reference
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.knowledge.norms import CitedFacts, NormNames
+from clara.knowledge.law.references import CitedFacts, NormNames
 from clara.language.phrases import Phrases
 from clara.language.tokens import words
 

@@ -35,7 +35,7 @@ from clara.editorial.ports import (
 )
 from clara.errors import Invalid
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.norms import NormNames, cited_by, read_norms, unnamed
+from clara.knowledge.law.references import NormNames, cited_by, read_norms, unnamed
 
 # After so many requests in a row that were not served, the rest is left to the next run: each takes up to a minute and a half.
 STRIKES: Final = 3

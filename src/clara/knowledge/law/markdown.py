@@ -10,8 +10,7 @@ from datetime import date
 from typing import Final
 
 from clara.knowledge.law.labels import Label, disposition_key, read_label, read_standing
-from clara.knowledge.law.norm import Norm, UnreadableNormError, territory_of
-from clara.knowledge.law.provisions import Assembly, is_structure
+from clara.knowledge.law.norm import Assembly, Norm, UnreadableNormError, is_structure, territory_of
 
 # The largest of 64 norms, the Código Civil, has 1.1 MB.
 LARGEST: Final = 20_000_000

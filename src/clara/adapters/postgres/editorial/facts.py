@@ -13,8 +13,7 @@ from clara.delivery.ports import StoreUnavailableError
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check, Held, ServedFact
 from clara.knowledge.passages import COLLECTION, CORPUS
-from clara.knowledge.procedure import source_from
-from clara.knowledge.retriever_wrappers import madrid_today
+from clara.knowledge.procedure import madrid_today, source_from
 from clara.knowledge.revisions import Revision
 from clara.knowledge.sources import RegisteredSource
 

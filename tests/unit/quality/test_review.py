@@ -6,10 +6,10 @@ import pytest
 from unit_builders import fact_of, procedure_of
 
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.catalogue_review import ProcedureReview, review
 from clara.knowledge.places import Places
 from clara.knowledge.procedure import Certainty, Fact, LegalBasis, Procedure
 from clara.knowledge.questions import TypicalQuestion
+from clara.quality.knowledge_pages import ProcedureReview, review
 
 TODAY = date(2026, 11, 21)
 BASIS = (LegalBasis("BOE-A-2000-544"),)
