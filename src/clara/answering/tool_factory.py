@@ -11,8 +11,8 @@ from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.feedback import Feedback
-from clara.answering.dialogue.follow_ups import Following, Topics
-from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
+from clara.answering.dialogue.follow_ups import Following
+from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
 from clara.answering.ports import TextModel
@@ -134,10 +134,18 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
     vocabulary = read_vocabulary(knowledge.data, "tramites")
     framing = Framing(texts, names, knowledge.passages)
 
+    # The names of procedures are never misspelt commands.
+    said = [phrase for item in catalogue.procedures.values() for phrase in (*every(item.vocabulary), *item.name.values())]
+
     def matters(text: str) -> list[str]:
         return vocabulary.cues.meanings(words(text))
 
-    following = Following(books, names, named, _topics(knowledge), catalogue.places, matters)
+    def topics(text: str) -> tuple[Mapping[str, float], float]:
+        understood = knowledge.understand(Query(text, CORPUS), None)
+        likely = {name: weight / DOCUMENT_WEIGHT for name, weight in understood.documents.items()}
+        return likely, understood.outside or 0.0
+
+    following = Following(books, names, named, topics, catalogue.places, matters)
 
     def nearest(text: str) -> list[str]:
         likely = knowledge.intent.intent(text, None).documents
@@ -145,7 +153,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
 
     return Dialogue(
         listing=Listing(texts, names),
-        commands=build_commands(knowledge, texts, books),
+        commands=Commands(texts, books, said),
         choosing=Choosing(books, named),
         correcting=Correcting(books, following, named),
         following=following,
@@ -154,13 +162,6 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
         places=catalogue.places,
         nearest=nearest,
     )
-
-
-def build_commands(knowledge: Knowledge, texts: Texts, books: Mapping[str, Phrasebook]) -> Commands:
-    """Give what recognises commands; the names of procedures are never misspelt commands."""
-    procedures = knowledge.catalogue.procedures.values()
-    known = [phrase for item in procedures for phrase in (*every(item.vocabulary), *item.name.values())]
-    return Commands(texts, books, known)
 
 
 def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:
@@ -181,17 +182,6 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
         for language, book in books.items()
     }
     return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases, late)
-
-
-def _topics(knowledge: Knowledge) -> Topics:
-    understand = knowledge.understand
-
-    def topics(text: str) -> tuple[Mapping[str, float], float]:
-        understood = understand(Query(text, CORPUS), None)
-        likely = {name: weight / DOCUMENT_WEIGHT for name, weight in understood.documents.items()}
-        return likely, understood.outside or 0.0
-
-    return topics
 
 
 def build_scope(data: Path, embedder: Callable[[], Embedder]) -> Scope:
@@ -228,16 +218,11 @@ def grounded_writer(
     knowledge: Knowledge, extractive: ExtractiveWriter, detector: LanguageDetector, prover: Prover, model: TextModel
 ) -> GroundedWriter:
     """Put a model between the extractive writer and the review. Raises DataError."""
+    prompts = read_prompts(knowledge.data)
+    gates = Gates(read_sensitive(knowledge.data), f"{prompts.instruction}\n{prompts.rewrite}")
+    reviewer = Reviewer(gates, Anchors(Reader(read_lexicons(knowledge.data))), prover.prove, detector)
     names = {code: place.name for code, place in knowledge.catalogue.places.by_code.items()}
-    grounding = Grounding(read_prompts(knowledge.data), names)
-    return GroundedWriter(extractive, model, build_reviewer(knowledge.data, detector, prover), grounding)
-
-
-def build_reviewer(data: Path, detector: LanguageDetector, prover: Prover) -> Reviewer:
-    """Build what checks drafts. Raises DataError."""
-    prompts = read_prompts(data)
-    gates = Gates(read_sensitive(data), f"{prompts.instruction}\n{prompts.rewrite}")
-    return Reviewer(gates, Anchors(Reader(read_lexicons(data))), prover.prove, detector)
+    return GroundedWriter(extractive, model, reviewer, Grounding(prompts, names))
 
 
 def build_prover(version: KnowledgeVersion) -> Prover:

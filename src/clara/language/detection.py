@@ -135,8 +135,10 @@ def _only_in_one(phrases: Mapping[str, Iterable[str]], late: Collection[str]) ->
 def by_script(text: str) -> str:
     """Tell the script: "ar", "zh", "uk" or "ru" where it decides, else "cyrillic", "latin", "other" or "none"."""
     plain = caseless(text)
-    scripts = Counter(_script_of(character) for character in plain)
-    del scripts[""]
+    written = filter(str.isalpha, plain)
+    scripts = Counter(
+        next((script for first, last, script in _BLOCKS if first <= letter <= last), "other") for letter in written
+    )
     if not scripts:
         return "none"
     # Spanish names stay in Latin letters inside other scripts ("какие льготы даёт certificado de discapacidad").
@@ -151,9 +153,3 @@ def by_script(text: str) -> str:
         if letters & _RUSSIAN:
             return "ru"
     return main
-
-
-def _script_of(character: str) -> str:
-    if not character.isalpha():
-        return ""
-    return next((script for first, last, script in _BLOCKS if first <= character <= last), "other")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from clara.answering.writing.extractive import shown_date
+from clara.answering.writing.frame import shown_date
 from clara.data_files import DataError
 from clara.errors import NotFound
 from clara.knowledge.catalogue import Catalogue, examples_of

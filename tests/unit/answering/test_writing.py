@@ -11,7 +11,8 @@ from tests.languages import LANGUAGES
 from unit_builders import SOURCE, Catalogued, hit_of
 
 from clara.answering.texts import Texts
-from clara.answering.writing.extractive import END_ISOLATE, ISOLATE, MAX_FACTS, choose, shown_date
+from clara.answering.writing.extractive import MAX_FACTS, choose
+from clara.answering.writing.frame import END_ISOLATE, ISOLATE, shown_date
 from clara.retrieval.passage import Hit
 
 ROOM = 1_600

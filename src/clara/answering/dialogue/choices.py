@@ -26,10 +26,9 @@ _THUMBS_UP: Final = "👍"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen: the option, None when the number is none of the list's; `options` are the list."""
+    """What was chosen of the options that a turn offered: one of them, None when the number is none of the list's."""
 
     option: str | None
-    options: tuple[str, ...]
     offered: Past
 
 
@@ -47,14 +46,15 @@ class Choosing:
             return None
         options = offered.options
         if (place := self.number(question, language)) is not None:
-            return Choice(_at(options, place), options, offered)
+            listed = dict(enumerate(options, 1)) | {-1: options[-1]}
+            return Choice(listed.get(place), offered)
         if offered is not recent(past)[0]:
             return None  # in words one chooses what was offered just now
         if len(options) == 1 and self.agrees(question, language):
-            return Choice(options[0], options, offered)
+            return Choice(options[0], offered)
         named = [name for name in self._named.find(question) if name in options]
         if len(named) == 1 and length(question) <= LONGEST_NAME:
-            return Choice(named[0], options, offered)
+            return Choice(named[0], offered)
         return None
 
     def number(self, text: str, language: str) -> int | None:
@@ -72,12 +72,6 @@ class Choosing:
         if not said:
             return _THUMBS_UP in text
         return any(said in book.agreement for book in (self._books[language], *self._books.values()))
-
-
-def _at(options: Sequence[str], place: int) -> str | None:
-    if place == -1:
-        return options[-1]
-    return options[place - 1] if 0 < place <= len(options) else None
 
 
 def _number(said: Sequence[str], book: Phrasebook) -> int | None:

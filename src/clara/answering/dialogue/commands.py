@@ -58,7 +58,10 @@ class Commands:
         if found:
             return min(found, key=lambda command: _IMPORTANCE.index(command[0]))
         plain = [word for word in said if word not in self._light]
-        return self._menu(plain, preferred) if plain and len(said) <= MENU_WORDS else None
+        if not plain or len(said) > MENU_WORDS:
+            return None
+        # "enséñame los temas" is the menu: of all commands its words alone are said with articles and verbs.
+        return next((command for command in self._whole(plain, preferred) if command[0] == "menu"), None)
 
     def leading(self, text: str, preferred: str) -> tuple[str, str, str] | None:
         """Give ("human", language, what about) when a message asks for a person and says for which matter."""
@@ -113,10 +116,6 @@ class Commands:
 
     def _first(self, preferred: str) -> Iterable[str]:
         return dict.fromkeys((preferred, *self._by_language))
-
-    def _menu(self, plain: Sequence[str], preferred: str) -> tuple[str, str] | None:
-        """Take "enséñame los temas" for the menu: of all commands its words alone are said with articles and verbs."""
-        return next((command for command in self._whole(plain, preferred) if command[0] == "menu"), None)
 
     def _spoken(self, command: tuple[str, str], phrase: Sequence[str], preferred: str) -> tuple[str, str]:
         """Answer a word that half the world shares ("menu", "ok") in the language of the conversation."""

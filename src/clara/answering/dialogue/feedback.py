@@ -1,7 +1,7 @@
 """What people say of an answer: it helped, it did not, it is wrong. Kept as a category, never as words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from clara.answering.message import Act, Reply, ReplyStatus, Turn
@@ -49,9 +49,7 @@ class Rated:
         return {
             "answers": self.answers,
             "rated": rated,
-            "helpful": self.helpful,
-            "unhelpful": self.unhelpful,
-            "wrong": self.wrong,
+            **asdict(self),
             "helpful_share": round(self.helpful / rated, 4) if rated else None,
             "rated_share": round(rated / self.answers, 4) if self.answers else None,
         }

@@ -9,7 +9,7 @@ from clara.answering.dialogue.choices import Choice, Choosing
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting, Nearest
 from clara.answering.dialogue.follow_ups import Following, recent
-from clara.answering.message import MAX_REPLY, Citation, Past, Reply, ReplyStatus, Turn
+from clara.answering.message import MAX_REPLY, Citation, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import CONTACTS, Framing
@@ -37,13 +37,10 @@ class Listing:
     texts: Texts
     names: Mapping[str, Mapping[str, str]]
 
-    def word(self, command: str, language: str) -> str:
-        """Give what a person writes for a command."""
-        return self.texts.by_language[language].commands[command][0]
-
     def reply(self, name: str, options: Sequence[str], language: str, status: ReplyStatus) -> Reply:
         """Give the fixed text `name` around the numbered options."""
-        shown = [self.names[option][language] if option in self.names else self.word(option, language) for option in options]
+        commands = self.texts.by_language[language].commands  # said as a person writes them
+        shown = [self.names[option][language] if option in self.names else commands[option][0] for option in options]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(shown, 1))
         return Reply(self.texts.say(language, name, procedures=listed), status, language, options=tuple(options))
 
@@ -116,10 +113,10 @@ class Dialogue:
     def choose(self, turn: Turn) -> Turn | Reply:
         """Take a number, "the second" or a name for one of the options of the last reply; a wrong number gets them again."""
         choice = self.choosing.choose(turn.question, turn.past, turn.language)
-        if choice is None or not set(choice.options) <= {*self.listing.names, *COMMANDS}:
+        if choice is None or not set(choice.offered.options) <= {*self.listing.names, *COMMANDS}:
             return turn  # what other steps offer, they understand themselves
         if choice.option is None:
-            return self.listing.reply("choose_again", choice.options, turn.language, ReplyStatus.CLARIFIED)
+            return self.listing.reply("choose_again", choice.offered.options, turn.language, ReplyStatus.CLARIFIED)
         if choice.option in COMMANDS:
             return self._obeyed(turn, choice.option, turn.language)
         return replace(turn, asked=self._about(choice, turn))
@@ -132,9 +129,11 @@ class Dialogue:
         if recognised is not None:
             return self._obeyed(turn, *recognised)
         wished = self.commands.leading(turn.question, turn.language)
-        if wished is None or not self._only_names(wished[2]):
+        if wished is None:
             return turn
-        return self._obeyed(turn, HUMAN, wished[1])
+        _, language, beside = wished
+        only_names = self.following.read(beside, "es").own <= sum(self.named.find(beside).values())
+        return self._obeyed(turn, HUMAN, language) if only_names else turn
 
     def correct(self, turn: Turn) -> Turn | Reply:
         """Look again after a correction, with what it says; or ask which other procedure was meant."""
@@ -187,17 +186,13 @@ class Dialogue:
         found = (self.places.territory_of(text) for text in texts)
         return document, next((place for place in found if place is not None), None)
 
-    def _only_names(self, text: str) -> bool:
-        """Whether the rest of a wish for a person only says for which matter and place."""
-        reading = self.following.read(text, "es")
-        return reading.own <= sum(self.named.find(text).values())
-
     def _about(self, choice: Choice, turn: Turn) -> str:
         """Ask about the chosen procedure what was asked before it had to be chosen; after a menu nothing was."""
         name = self.listing.names[str(choice.option)][turn.language]
         if choice.offered.status is ReplyStatus.COMMAND:
             return name
-        before = self.correcting.asked_before(turn.past[_place_of(choice.offered, turn.past) :], turn.language)
+        since = next(place for place, earlier in enumerate(turn.past) if earlier is choice.offered)
+        before = self.correcting.asked_before(turn.past[since:], turn.language)
         if before is None or before.status is ReplyStatus.COMMAND:
             return name
         if self.named.find(before.question).keys() - {choice.option}:
@@ -210,7 +205,3 @@ class Dialogue:
 def _resolved(turn: Turn) -> bool:
     """Whether an earlier step has said what is asked: "ok" that took the only option is no thanks any more."""
     return turn.asked not in ("", turn.question)
-
-
-def _place_of(offered: Past, past: Sequence[Past]) -> int:
-    return next(place for place, earlier in enumerate(past) if earlier is offered)

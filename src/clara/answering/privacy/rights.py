@@ -8,7 +8,7 @@ from typing import Final
 from clara.answering.message import Act, Reply, ReplyStatus, Turn
 from clara.answering.privacy.wishes import Wish, Wishes
 from clara.answering.texts import Texts
-from clara.answering.writing.extractive import shown_date
+from clara.answering.writing.frame import shown_date
 from clara.retrieval.classifier import TextClassifier, VectorOf, by_letters
 from clara.retrieval.turn_vectors import TurnVectors
 
@@ -87,8 +87,8 @@ class Rights:
             return self._asked(language)
         trace = {"wish": wish.value}
         if choice := _CHOICES[wish]:
-            return Reply(self._say(language, choice[0]), ReplyStatus.RIGHTS, language, trace=trace, act=choice[1])
-        text = self._listed(known(), language) if known else self._say(language, "rights_unknown")
+            return Reply(self.texts.say(language, choice[0]), ReplyStatus.RIGHTS, language, trace=trace, act=choice[1])
+        text = self._listed(known(), language) if known else self.texts.say(language, "rights_unknown")
         return Reply(text, ReplyStatus.RIGHTS, language, trace=trace)
 
     def ask(self, turn: Turn) -> Turn | Reply:
@@ -113,7 +113,7 @@ class Rights:
         return self.model.shares(turn.question, vector)[Wish.ERASE], least
 
     def _asked(self, language: str, options: tuple[str, ...] = OPTIONS) -> Reply:
-        return Reply(self._say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=options)
+        return Reply(self.texts.say(language, "rights_doubt"), ReplyStatus.RIGHTS, language, options=options)
 
     def _decided(self, turn: Turn) -> Reply | None:
         """Take the message for the answer to our question whether to forget, when that was the last thing said."""
@@ -127,17 +127,17 @@ class Rights:
             return self._erased(language)
         if wish is Wish.YES:
             return self._asked(language, GUESSED)
-        return Reply(self._say(language, "rights_kept"), ReplyStatus.RIGHTS, language)
+        return Reply(self.texts.say(language, "rights_kept"), ReplyStatus.RIGHTS, language)
 
     def _erased(self, language: str) -> Reply:
-        return Reply(self._say(language, "rights_erased"), ReplyStatus.RIGHTS, language, act=Act.ERASE)
+        return Reply(self.texts.say(language, "rights_erased"), ReplyStatus.RIGHTS, language, act=Act.ERASE)
 
     def _listed(self, known: Known, language: str) -> str:
         lasting = {"hours": str(ADDRESS_HOURS), "days": str(TEXT_DAYS), "figure_days": str(FIGURE_DAYS)}
-        memory = self._say(language, "rights_memory_on" if known.memory else "rights_memory_off")
+        memory = self.texts.say(language, "rights_memory_on" if known.memory else "rights_memory_off")
         if known.first_on is None or known.last_on is None:
-            return self._say(language, "rights_nothing", memory=memory, **lasting)
-        return self._say(
+            return self.texts.say(language, "rights_nothing", memory=memory, **lasting)
+        return self.texts.say(
             language,
             "rights_known",
             messages=str(known.messages),
@@ -149,6 +149,3 @@ class Rights:
             memory=memory,
             **lasting,
         )
-
-    def _say(self, language: str, name: str, **values: str) -> str:
-        return self.texts.say(language, name, **values)

@@ -1,6 +1,6 @@
 """What the facts behind a statement allow to say: their figures, denials, names and words, each fact read once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -76,10 +76,10 @@ class Grounds:
         plain = {Polarity.NEGATION, Polarity.EXCEPTION}
         return bool(self._grounds) and all(ground.polarity & plain for ground in self._grounds)
 
-    @property
-    def procedures(self) -> "AllowedProcedures":
-        """Give what takes out of a set of named procedures those that the facts are about or name."""
-        return AllowedProcedures(frozenset().union(*(ground.procedures for ground in self._grounds)))
+    def strange(self, stated: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+        """Give of the procedures that a statement names those that no fact is about or names."""
+        allowed = {name for ground in self._grounds for names in ground.procedures for name in names}
+        return [names for names in stated if not names & allowed]
 
     @property
     def bodies(self) -> frozenset[str]:
@@ -96,17 +96,6 @@ class Grounds:
         held = frozenset[str]().union(*(ground.stems for ground in self._grounds))
         telling = stems - titles if len(stems - titles) >= _TELLING else stems
         return len(telling & held) / len(telling) if len(telling) >= _TELLING else None
-
-
-@dataclass(frozen=True, slots=True)
-class AllowedProcedures:
-    """Procedures of which a statement may speak."""
-
-    named: frozenset[frozenset[str]]
-
-    def __rsub__(self, stated: frozenset[frozenset[str]]) -> list[frozenset[str]]:
-        allowed = frozenset[str]().union(*self.named)
-        return [names for names in stated if not names & allowed]
 
 
 class Groundwork:

@@ -7,6 +7,7 @@ model: whether anything is denied at all.
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from clara.language.figures.lexicon import Lexicon, Polarity
@@ -74,7 +75,8 @@ def denials_in(tokens: Sequence[Token], lexicon: Lexicon) -> Denials:
     denied: set[Key] = set()
     plain: set[Key] = set()
     reached: dict[Key, frozenset[Key]] = {}
-    for clause in _clauses(tokens):
+    clauses = (list(clause) for pause, clause in groupby(tokens, lambda token: token.text in _PAUSES) if not pause)
+    for clause in clauses:
         stems = [(place, stem) for place, token in enumerate(clause) if (stem := _stem(token, lexicon))]
         said = texts_of(clause)
         behind = [place + 1 for place in range(len(said)) if _says_no(said, place, lexicon)]
@@ -121,16 +123,6 @@ def added(said: Denials, held: Denials) -> str | None:
 
 def _first(stems: Iterable[tuple[str, ...]]) -> str | None:
     return next((" ".join(words) for words in sorted(stems)), None)
-
-
-def _clauses(tokens: Sequence[Token]) -> list[list[Token]]:
-    clauses: list[list[Token]] = [[]]
-    for token in tokens:
-        if token.text in _PAUSES:
-            clauses.append([])
-        else:
-            clauses[-1].append(token)
-    return clauses
 
 
 def _says_no(said: Sequence[str], place: int, lexicon: Lexicon) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from clara.answering.verification.grounds import Grounds, Groundwork
@@ -106,7 +107,7 @@ class Prover:
             yield FaultKind.NEGATION, denied
         for place in self._subjects.places_wrong(statement.claim, grounds.passages, grounds.text, question):
             yield FaultKind.TERRITORY, place
-        for procedure in self._subjects.procedures_in(statement.claim, language) - grounds.procedures:
+        for procedure in grounds.strange(self._subjects.procedures_in(statement.claim, language)):
             yield FaultKind.PROCEDURE, "/".join(sorted(procedure))
         for body in self._subjects.bodies_in(tokens) - grounds.bodies:
             yield FaultKind.NAME, body
@@ -138,7 +139,8 @@ class Prover:
         asked = self._reader.figures_in(question, language)
         if not HeldFigures(reading for other in asked for reading in other.readings).holds(found):
             return False
-        clause = next((part for part in _with_places(claim) if part[0] <= claim.find(found.text) < part[1]), (0, len(claim)))
+        cuts = pairwise([0, *(match.end() for match in _CLAUSES.finditer(claim)), len(claim)])
+        clause = next((part for part in cuts if part[0] <= claim.find(found.text) < part[1]), (0, len(claim)))
         said = {word[:4] for word in words(claim[clause[0] : clause[1]]) if not word.isdigit()}
         return bool(said & {word[:4] for word in words(question) if len(word) > _TELLING or not word.isascii()})
 
@@ -151,11 +153,6 @@ class Prover:
                 for name in fact_of(cited[mark]).conditions if mark in cited else ():
                     if name not in known and self._in_force(name):
                         yield StatementFault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
-
-
-def _with_places(claim: str) -> list[tuple[int, int]]:
-    ends = [match.end() for match in _CLAUSES.finditer(claim)]
-    return list(zip([0, *ends], [*ends, len(claim)], strict=True))
 
 
 def _counts_on(before: Sequence[Statement], number: int) -> bool:

@@ -4,21 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from clara.answering.message import Citation
-from clara.answering.writing.frame import (
-    END_ISOLATE,
-    ISOLATE,
-    Framing,
-    Shape,
-    Written,
-    citation_of,
-    is_flagged,
-    is_secondary,
-    shown_date,
-)
+from clara.answering.writing.frame import Framing, Shape, Written, citation_of, is_flagged, is_secondary, shown_date
 from clara.knowledge.passages import fact_of, place_of
 from clara.retrieval.passage import Hit, Passage
-
-__all__ = ["END_ISOLATE", "ISOLATE", "MAX_FACTS", "NEAR", "ExtractiveWriter", "choose", "shown_date"]
 
 # More than four facts is more than a person reads on a phone; the next question brings the others.
 MAX_FACTS = 4

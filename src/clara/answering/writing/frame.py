@@ -121,13 +121,7 @@ class Framing:
                 waiting += [Hit(passage, hit.score) for passage in reversed(self.limits_of(hit.passage))]
         return list(said.values())
 
-    def framed(
-        self,
-        said: str,
-        cited: Sequence[tuple[Citation, Passage]],
-        language: str,
-        shape: "Shape",
-    ) -> str:
+    def framed(self, said: str, cited: Sequence[tuple[Citation, Passage]], language: str, shape: Shape) -> str:
         """Put the name of the procedure before what is said, and behind it warnings, sources and the advice to check."""
         document = cited[0][1].document_id
         parts = [
@@ -149,7 +143,7 @@ class Framing:
         """Keep Spanish lines in order inside a text that runs from right to left."""
         return f"{ISOLATE}{text}{END_ISOLATE}" if self.texts.direction(language) == "rtl" else text
 
-    def _warnings(self, cited: Sequence[tuple[Citation, Passage]], language: str, shape: "Shape") -> list[str]:
+    def _warnings(self, cited: Sequence[tuple[Citation, Passage]], language: str, shape: Shape) -> list[str]:
         """Say once of each doubt which facts it is about."""
         doubts: dict[tuple[str, str], list[str]] = {}
         for citation, passage in cited:
@@ -168,21 +162,20 @@ class Framing:
             for (doubt, last_day), marks in doubts.items()
         ]
 
-    def _sources(self, cited: Sequence[tuple[Citation, Passage]], language: str, shape: "Shape") -> list[str]:
+    def _sources(self, cited: Sequence[tuple[Citation, Passage]], language: str, shape: Shape) -> list[str]:
         """Give each page with its date once, behind the marks of all facts from it: an address is most of a short answer."""
         pages: dict[tuple[str, str], list[tuple[Citation, Passage]]] = {}
         for citation, passage in cited:
             pages.setdefault((citation.source_url, citation.verified_on), []).append((citation, passage))
-        return [self._source(page, language, shape) for page in pages.values()]
-
-    def _source(self, page: Sequence[tuple[Citation, Passage]], language: str, shape: "Shape") -> str:
-        first = page[0][0]
-        marks = " ".join(f"[{citation.mark}]" for citation, _ in page)
-        day = self.texts.say(language, "checked_on", date=shown_date(first.verified_on, language))
-        line = f"{marks} {self.texts.say(language, 'source')}: {self.quoted(first.source_url, language)} ({day})"
-        facts = [fact_of(passage) for _, passage in page]
-        old = any(is_old(fact.kind, fact.shown_source.seen_on.first, self._today()) for fact in facts)
-        return f"{line} {self.texts.say(language, 'caution_old')}" if old and not shape.brief else line
+        lines: list[str] = []
+        for (url, seen_on), page in pages.items():
+            marks = " ".join(f"[{citation.mark}]" for citation, _ in page)
+            day = self.texts.say(language, "checked_on", date=shown_date(seen_on, language))
+            line = f"{marks} {self.texts.say(language, 'source')}: {self.quoted(url, language)} ({day})"
+            facts = [fact_of(passage) for _, passage in page]
+            old = any(is_old(fact.kind, fact.shown_source.seen_on.first, self._today()) for fact in facts)
+            lines.append(f"{line} {self.texts.say(language, 'caution_old')}" if old and not shape.brief else line)
+        return lines
 
 
 def doubts_of(passage: Passage) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -90,12 +91,8 @@ class Sensitive:
         return [*found, *(["number"] if self._spells_a_number(said) else [])]
 
     def _spells_a_number(self, said: Sequence[str]) -> bool:
-        row = 0
-        for word in said:
-            row = row + 1 if word in self.digits else 0
-            if row >= SPELT:
-                return True
-        return False
+        rows = (list(row) for spelt, row in groupby(said, self.digits.__contains__) if spelt)
+        return any(len(row) >= SPELT for row in rows)
 
 
 def read_sensitive(folder: Path) -> Sensitive:
@@ -123,7 +120,8 @@ class Gates:
 
     def faults(self, sentence: str, language: str, cited: Sequence[Passage], tokens: Sequence[str]) -> list[str]:
         """Name the kinds of fault. `cited` are the facts of its marks, `tokens` the links it may hold."""
-        bare = _without(sentence, tokens)
+        # Tokens that may not be there stay, and are found by their brackets.
+        bare = TOKEN.sub(lambda match: " " if match[0] in tokens else match[0], MARK.sub(" ", sentence))
         plain = compatible(visible(bare))
         lower = caseless(plain)
         evidence = "\n".join(passage.text for passage in cited)
@@ -138,12 +136,6 @@ class Gates:
         }
         found = [kind for kind, held in wrong.items() if held]
         return list(dict.fromkeys([*found, *self._sensitive.faults(bare, language, evidence)]))
-
-
-def _without(sentence: str, tokens: Sequence[str]) -> str:
-    """Take out marks and the tokens that may be there; others stay, and are found by their brackets."""
-    bare = MARK.sub(" ", sentence)
-    return TOKEN.sub(lambda match: " " if match[0] in tokens else match[0], bare)
 
 
 def _foreign_number(plain: str, evidence: str) -> bool:

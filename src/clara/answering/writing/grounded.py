@@ -56,11 +56,11 @@ class GroundedWriter:
         evidence = self._evidence(known) if known else None
         if evidence is not None and any(self._framing.ended(passage) for _, passage in evidence.cited):
             return self._quoted(question, known, language, room, {"why": "ended"})  # no model says what held once
-        space = room - self._frame(evidence, language) if evidence else 0
-        if evidence is None or space < LEAST_ROOM:
-            return self._quoted(
-                question, known or hits, language, room, {"why": "no room" if known else "not in the catalogue"}
-            )
+        if evidence is None:
+            return self._quoted(question, hits, language, room, {"why": "not in the catalogue"})
+        space = room - len(self._framing.framed("", evidence.cited, language, Shape(quotes=True))) - 2
+        if space < LEAST_ROOM:
+            return self._quoted(question, known, language, room, {"why": "no room"})
         asked = masked(question)
         prompt = prompt_of(self._grounding.prompts, asked, evidence, language, space)
         trace: dict[str, Any] = {"model": self._model.name, "drafts": 0}
@@ -108,10 +108,6 @@ class GroundedWriter:
         said = {passage.id for _, passage in cited}
         main = known[0].passage.id if known[0].passage.id in said else cited[0][1].id
         return evidence_of(cited, limits, main, self._grounding.places)
-
-    def _frame(self, evidence: Evidence, language: str) -> int:
-        """Give the characters that everything but the sentences takes."""
-        return len(self._framing.framed("", evidence.cited, language, Shape(quotes=True))) + 2
 
     def _fitting(self, review: Review, evidence: Evidence, language: str, room: int) -> Written | None:
         """Frame the kept sentences; where they do not fit, leave out the last ones as long as the rest still answers."""

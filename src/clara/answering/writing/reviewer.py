@@ -96,7 +96,7 @@ class Reviewer:
         wrong = [(sentence, self._fault(sentence, evidence, language)) for sentence in sentences]
         removed = [(sentence, fault) for sentence, fault in wrong if fault]
         kept, unproved, whole = self._proved([sentence for sentence, fault in wrong if not fault], evidence, language, question)
-        if not self._speaks(kept, language):
+        if not self._speaks(" ".join(_prose(sentence.text) for sentence in kept if not sentence.quotes), language):
             whole = (*whole, "language")
         return Review(tuple(kept), (*removed, *unproved), whole, NOT_KNOWN in draft)
 
@@ -132,19 +132,16 @@ class Reviewer:
             kept = [sentence for sentence in kept if sentence.text not in wrong]
         return kept, removed, ()
 
-    def _speaks(self, kept: Sequence[Sentence], language: str) -> bool:
-        said = " ".join(_prose(sentence.text) for sentence in kept if not sentence.quotes)
-        return language == SPANISH or len(words(said)) < TELLING_WORDS or self._detector.detect(said, language) == language
+    def _speaks(self, prose: str, language: str) -> bool:
+        """Whether a text is in a language. A Spanish one must share its words with the facts, which is the better test."""
+        return language == SPANISH or len(words(prose)) < TELLING_WORDS or self._detector.detect(prose, language) == language
 
     def _foreign(self, sentence: str, language: str) -> bool:
-        """Whether a sentence is in another language, or holds letters of another script than Latin and its own.
-
-        In Spanish it must share its words with the facts, which is the better test.
-        """
+        """Whether a sentence is in another language, or holds letters of another script than Latin and its own."""
         prose = _prose(sentence)
-        if _scripts(prose) - {"LATIN", _LETTERS[self._detector.scripts[language]]}:
-            return True
-        return language != SPANISH and len(words(prose)) >= TELLING_WORDS and self._detector.detect(prose, language) != language
+        letters = {character for character in prose if character.isalpha() and not character.isascii()}
+        scripts = {unicodedata.name(letter, "?").split(" ")[0] for letter in letters} - {"MASCULINE", "FEMININE", "MODIFIER"}
+        return bool(scripts - {"LATIN", _LETTERS[self._detector.scripts[language]]}) or not self._speaks(prose, language)
 
 
 def _pieces(line: str) -> list[str]:
@@ -181,7 +178,9 @@ def answers(review: Review, evidence: Evidence) -> bool:
 def cut(draft: str, evidence: Evidence) -> list[Sentence]:
     """Cut a draft into sentences, each with the marks behind it; a line that quotes a whole fact stays whole."""
     sentences: list[Sentence] = []
-    for number, written in enumerate(visible(_SEVERAL.sub(_apart, draft)).splitlines()):
+    # "[C1, C2]" becomes "[C1] [C2]".
+    apart = _SEVERAL.sub(lambda marks: " ".join(f"[{mark}]" for mark in re.findall(r"C\d{1,2}", marks[0])), draft)
+    for number, written in enumerate(visible(apart).splitlines()):
         line = _BULLET.sub("", written).strip()
         bullet = bool(_BULLET.match(written))
         if _quotes(line, evidence):
@@ -214,11 +213,6 @@ def _quotes(line: str, evidence: Evidence) -> bool:
     return bare[1:-1].strip().rstrip(".") == evidence.texts.get(marks[0], "").rstrip(".")
 
 
-def _apart(match: re.Match[str]) -> str:
-    """Write "[C1, C2]" as "[C1] [C2]"."""
-    return " ".join(f"[{mark}]" for mark in re.findall(r"C\d{1,2}", match[0]))
-
-
 def _marks(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"C{match[1]}" for match in MARK.finditer(text)))
 
@@ -233,8 +227,3 @@ def _named(said: str, claims: Mapping[str, Sentence]) -> str:
 
 def _prose(text: str) -> str:
     return TOKEN.sub(" ", MARK.sub(" ", text))
-
-
-def _scripts(text: str) -> set[str]:
-    letters = {character for character in text if character.isalpha() and not character.isascii()}
-    return {unicodedata.name(character, "?").split(" ")[0] for character in letters} - {"MASCULINE", "FEMININE", "MODIFIER"}

@@ -34,10 +34,6 @@ class HeldFigures:
         """Give the figures of a kind."""
         return self._by_kind.get(kind, [])
 
-    def every(self) -> list[Figure]:
-        """Give all figures."""
-        return [figure for figures in self._by_kind.values() for figure in figures]
-
     def holds(self, found: FoundFigure) -> bool:
         """Whether one of the readings of a figure is here."""
         return any(self.has(reading) for reading in found.readings)
@@ -104,19 +100,13 @@ def _same(stated: Figure, held: Figure) -> bool:
 def _same_time(stated: Figure, held: Figure) -> bool:
     if held.kind is FigureKind.COUNT:
         return held.unit is None and _equal(stated, held)
-    first, second = (_in_base(figure) for figure in (stated, held))
-    return first[1] == second[1] and abs(first[0] - second[0]) < _EXACT
+    units = ("year" if figure.kind is FigureKind.AGE else figure.unit for figure in (stated, held))
+    (factor, base), (held_factor, held_base) = (_FACTORS.get(unit or "", (1.0, unit)) for unit in units)
+    return base == held_base and abs(factor * _number(stated) - held_factor * _number(held)) < _EXACT
 
 
-def _in_base(figure: Figure) -> tuple[float, str | None]:
-    unit = "year" if figure.kind is FigureKind.AGE else figure.unit
-    factor, base = _FACTORS.get(unit or "", (1.0, unit))
-    return (figure.value * factor if isinstance(figure.value, float) else 0.0), base
-
-
-def _is_form(stated: str, held: str) -> bool:
-    """Whether a code is the one held, or one part of it: the fee 012 of the form 790."""
-    return stated == held or stated in held.split("-")
+def _number(figure: Figure) -> float:
+    return figure.value if isinstance(figure.value, float) else 0.0
 
 
 def _equal(stated: Figure, held: Figure, within: float = _EXACT) -> bool:
@@ -145,7 +135,7 @@ def _parts(date: str) -> tuple[str | None, str | None, str | None]:
 # How texts agree that need not be equal.
 _SAME_TEXT: Final[Mapping[FigureKind, Callable[[str, str], bool]]] = {
     FigureKind.PROVISION: lambda stated, held: stated == held or held.startswith(f"{stated}."),
-    FigureKind.FORM: _is_form,
+    FigureKind.FORM: lambda stated, held: stated in {held, *held.split("-")},  # the fee 012 is of the form 790-012
     FigureKind.URL: _same_address,
     FigureKind.EMAIL: lambda stated, held: stated.lower() == held.lower(),
 }

@@ -1,14 +1,14 @@
 """Numbers with what they measure, read word by word, and every reading of one without a unit."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clara.language.figures.ages import are_ages, is_age
 from clara.language.figures.figure import Figure, FigureKind, FigureText
 from clara.language.figures.lexicon import SPANISH, Lexicon, Unit
 from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
+from clara.language.phrases import Phrases
 from clara.language.tokens import Token, texts_of, tokens_of
 
 # Sizes are counted, too.
@@ -72,6 +72,31 @@ def bare(values: Sequence[float], written: str) -> list[Figure]:
     if _FORM_CODE.fullmatch(written):
         figures.append(Figure(FigureKind.FORM, written))
     return figures or [Figure(FigureKind.COUNT, written)]
+
+
+# Which years of a Spanish text are an age, by the words around them.
+_BEFORE: Final = re.compile(
+    r"(?:(?:mayor|menor)(?:es)? (?:(?:de|a|con|extranjer\w+|espanol\w*|solter\w+)[ ,]+)*|\bedad\b[^.;:]{0,20}"
+    r"|cumpl\w+(?: los)? |hij\w+ (?:\w+ )?(?:de|con) |nin\w+ de |personas? (?:\w+ )?(?:de|desde|entre|hasta)(?: los| hasta)? "
+    r"|quien tenga |quienes tengan |jovenes (?:de|hasta)(?: hasta)? )$"
+)
+_AFTER: Final = re.compile(r"\s*(?:de edad|cumplidos|o mayores|o mas (?:de edad|y)|incluidos)")
+_WITHOUT_UNIT: Final = re.compile(r"\b(?:mayor|menor)(?:es)? de (?:\d{1,2} (?:o|y|a) )?$")
+# Characters: the phrases above fit, and a search of all that stands before would take quadratic time.
+_CONTEXT: Final = 80
+# Two numbers of years in a row that are both at least this are an age range ("de 18 a 22 años"), not a duration.
+_ADULT: Final = 16
+
+
+def are_ages(text: str, start: int, end: int, years: list[float]) -> bool:
+    """Whether the years between two places of a folded text are told as ages."""
+    around = _BEFORE.search(text[max(0, start - _CONTEXT) : start]) or _AFTER.match(text, end)
+    return around is not None or (len(years) > 1 and min(years) >= _ADULT)
+
+
+def is_age(text: str, start: int) -> bool:
+    """Whether a number without a unit that begins at a place is an age: "mayores de 18 o 21"."""
+    return _WITHOUT_UNIT.search(text[max(0, start - _CONTEXT) : start]) is not None
 
 
 _SIGNS: Final = {"€": "EUR", "$": "$", "£": "£", "eur": "EUR", "euro": "EUR", "euros": "EUR"}
@@ -155,7 +180,9 @@ class Scan:
             if (month := self._month_behind(series, end)) is not None:
                 return month
             if (unit := self._unit_behind(end)) is not None:
-                return self._with_unit(series, *unit, filled=self._is_filled(end))
+                # A word stands between the number and its unit; "de" behind a million is none.
+                scaled = self._said[end : end + 1] == ["de"] and self._words.numbers.scale_at(self._said, end - 1) is not None
+                return self._with_unit(series, *unit, filled=self._words.units.at(self._said, end + scaled) is None)
             following = self._following(series[-1], end) if len(series) < _LONGEST_SERIES else None
             if following is None:
                 return self._without_unit(first)
@@ -265,11 +292,6 @@ class Scan:
             place = filler[1]
         return None
 
-    def _is_filled(self, end: int) -> bool:
-        """Whether a word stands between a number and its unit; "de" behind a million is none."""
-        scaled = self._said[end : end + 1] == ["de"] and self._words.numbers.scale_at(self._said, end - 1) is not None
-        return self._words.units.at(self._said, end + scaled) is None
-
     def _with_unit(self, series: Sequence[Number], unit: Unit, end: int, *, filled: bool) -> int:
         rate = self._rate_behind(end, series[0].start)
         aged = unit.name == "year" and self._are_ages(series, end)
@@ -326,9 +348,8 @@ class Scan:
         return share if share is not None else number.start + 1
 
     def _amounts(self, values: Sequence[float], currency: str, rate: str | None) -> list[Figure]:
-        if currency != "EUR":
-            return [Figure(FigureKind.AMOUNT, value, currency) for value in values]
-        return [Figure(FigureKind.AMOUNT, value, f"EUR/{rate}" if rate else "EUR") for value in values]
+        unit = f"EUR/{rate}" if rate and currency == "EUR" else currency
+        return [Figure(FigureKind.AMOUNT, value, unit) for value in values]
 
     def _rate_behind(self, end: int, start: int) -> str | None:
         """Give the rhythm of an amount: right behind it, or right before."""
@@ -340,11 +361,7 @@ class Scan:
         """Read the days before a month as dates."""
         if not all(self._is_day(number) for number in series):
             return None
-        place = end
-        if place < len(self._said) and self._said[place] in {".", "-", "/"}:
-            place += 1
-        glue = self._words.month_glue.one_at(self._said, place)
-        found = self._words.months.one_at(self._said, glue[1] if glue else place)
+        found = self._words.months.one_at(self._said, self._past(end, {".", "-", "/"}, self._words.month_glue))
         if found is None:
             return None
         year, last = self._year_behind(found[1])
@@ -355,14 +372,16 @@ class Scan:
         return last
 
     def _year_behind(self, end: int) -> tuple[str | None, int]:
-        place = end
-        while place < len(self._said) and self._said[place] in {".", ",", "-", "/"} and place < end + 1:
-            place += 1
-        glue = self._words.year_glue.one_at(self._said, place)
-        place = glue[1] if glue else place
+        place = self._past(end, {".", ",", "-", "/"}, self._words.year_glue)
         if place < len(self._said) and _YEAR.fullmatch(self._said[place]):
             return self._said[place], place + 1
         return None, end
+
+    def _past(self, place: int, signs: Set[str], glue: Phrases[bool]) -> int:
+        """Pass a sign and a word that may stand between the parts of a date."""
+        place += any(sign in signs for sign in self._said[place : place + 1])
+        found = glue.one_at(self._said, place)
+        return found[1] if found else place
 
     def _is_day(self, number: Number) -> bool:
         whole = len(number.values) == 1 and number.values[0].is_integer()

@@ -38,8 +38,7 @@ class Reader:
 
     def figures_in(self, text: str, language: str) -> list[FoundFigure]:
         """Give every figure of a text, in its order. The time is about linear in the length of the text."""
-        page = self._read(text, language)
-        return sorted(page.found, key=lambda found: found.start)
+        return sorted(self._read(text, language).found, key=lambda found: found.start)
 
     def values_in(self, text: str) -> frozenset[Figure]:
         """Give what a Spanish fact states: of each figure its likeliest reading, nothing of words that only hint at one."""
@@ -50,7 +49,8 @@ class Reader:
     def numbers_in(self, text: str) -> list[tuple[int, int, float]]:
         """Give (start, end, value) of each number of a Spanish text, in digits or words, whatever it measures."""
         plain = fold(text)
-        found = [(*match.span(), _spanish_value(match[0])) for match in _SPANISH_NUMBER.finditer(plain.text)]
+        digits = ((match.span(), match[0].replace(".", "").replace(",", ".")) for match in _SPANISH_NUMBER.finditer(plain.text))
+        found = [(*span, float(number)) for span, number in digits]
         found += self._spelt_numbers(plain.text)
         return [(*plain.span(start, end), value) for start, end, value in sorted(found)]
 
@@ -74,10 +74,6 @@ class Reader:
         for match in list(_DIGITS.finditer(page.rest)):
             page.add(*match.span(), [Figure(FigureKind.COUNT, match[0])])
         return page
-
-
-def _spanish_value(written: str) -> float:
-    return float(written.replace(".", "").replace(",", "."))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Final
 from clara.answering.message import Reply
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.answering.verification.prover import StatementFault
-from clara.answering.writing.extractive import END_ISOLATE, ISOLATE
+from clara.answering.writing.frame import END_ISOLATE, ISOLATE
 from clara.data_files import TEXT, TEXTS
 from clara.knowledge.passages import fact_of
 from clara.language.sentences import sentence_ends
