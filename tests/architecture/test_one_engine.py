@@ -67,7 +67,7 @@ HOMES = {
     "masked": "clara/language/identity_data.py",
     "may_identify": "clara/language/identity_data.py",
     "Reader": "clara/language/figures/reader.py",
-    "NumberWords": "clara/language/figures/numbers.py",
+    "NumberWords": "clara/language/figures/lexicon.py",
     "HeldFigures": "clara/language/figures/agreement.py",
 }
 # Other things of the same name, which understand no text.

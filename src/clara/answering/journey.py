@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from clara.answering.dialogue.clarification import Clarifying
 from clara.answering.dialogue.correction import set_apart
-from clara.answering.dialogue.feedback import Feedback
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.privacy.rights import Known, Rights, asks_to_forget
+from clara.answering.privacy.rights import Feedback, Known, Rights, asks_to_forget
 from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.answering.safety.guard import Guard
 from clara.answering.safety.scope import Scope

@@ -10,19 +10,18 @@ from clara.answering.dialogue.choices import Choosing
 from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting
-from clara.answering.dialogue.feedback import Feedback
 from clara.answering.dialogue.follow_ups import Following
 from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
 from clara.answering.ports import TextModel
-from clara.answering.privacy.rights import Rights
+from clara.answering.privacy.rights import Feedback, Rights
 from clara.answering.privacy.wishes import read_wishes
 from clara.answering.safety.danger import Danger, read_danger
 from clara.answering.safety.guard import Guard
 from clara.answering.safety.scope import Scope, read_abuse
 from clara.answering.texts import Texts
-from clara.answering.verification.anchors import Anchors
+from clara.answering.verification.grounds import Anchors
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.answering.voice_notes import Listener
@@ -43,9 +42,9 @@ from clara.language.figures.reader import Reader
 from clara.language.packs import read_languages
 from clara.language.phrases import every
 from clara.language.tokens import words
-from clara.retrieval.classifier import EmbeddingClassifier, TextClassifier, read_classifier
+from clara.retrieval.classifier import TextClassifier, read_classifier, vectors_for
 from clara.retrieval.passage import Found, Query, Retrieve
-from clara.retrieval.ports import Embedder, EmbedderUnavailableError, IndexUnavailableError
+from clara.retrieval.ports import Embedder, IndexUnavailableError
 from clara.retrieval.vocabulary import read_vocabulary
 
 
@@ -76,10 +75,9 @@ class ToolFactory:
     def unaided(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder]) -> Tools:
         """Build the tools without a served model."""
         tools = self.safe(version, retrieve)
-        guard, rights = tools.guard, tools.rights
-        guard = replace(guard, vector=EmbeddingClassifier(guard.danger.model, embedder).vector)
-        rights = replace(rights, vector=EmbeddingClassifier(rights.model, embedder).vector)
-        scope = replace(tools.scope, shares=EmbeddingClassifier(_scope_model(version.knowledge.data), embedder).shares)
+        guard = replace(tools.guard, vector=vectors_for(tools.guard.danger.model, embedder))
+        rights = replace(tools.rights, vector=vectors_for(tools.rights.model, embedder))
+        scope = replace(tools.scope, vector=vectors_for(tools.scope.model, embedder))
         return replace(tools, scope=scope, guard=guard, rights=rights)
 
     def safe(self, version: KnowledgeVersion, retrieve: Retrieve) -> Tools:
@@ -112,7 +110,7 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
         rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
         feedback=Feedback(wishes, texts),
         dialogue=build_dialogue(knowledge, texts, contact),
-        scope=build_scope(data, _none),
+        scope=build_scope(data),
         clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
         writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages)),
         places=knowledge.catalogue.places,
@@ -121,10 +119,6 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
 
 def _nothing(_query: Query) -> Found:
     raise IndexUnavailableError("no search has been joined to the tools yet")
-
-
-def _none() -> Embedder:
-    raise EmbedderUnavailableError("left out, because this message failed before")
 
 
 def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None) -> Dialogue:
@@ -184,15 +178,10 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
     return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases, late)
 
 
-def build_scope(data: Path, embedder: Callable[[], Embedder]) -> Scope:
-    """Read data/scope and join it to the embedder. Raises DataError."""
+def build_scope(data: Path) -> Scope:
+    """Read data/scope. Raises DataError."""
     vocabulary = read_vocabulary(data, "tramites")
-    return Scope(read_abuse(data), EmbeddingClassifier(_scope_model(data), embedder).shares, vocabulary.content)
-
-
-@lru_cache(maxsize=2)
-def _scope_model(data: Path) -> TextClassifier:
-    return classifier(data, "scope/topics.npz", "topics")
+    return Scope(read_abuse(data), classifier(data, "scope/topics.npz", "topics"), vocabulary.content)
 
 
 def build_danger(data: Path) -> Danger:

@@ -5,7 +5,6 @@ clara_lab.training.classifier.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,8 +19,6 @@ from clara.retrieval.turn_vectors import TurnVectors
 Matrix = NDArray[np.float32]
 # The class of what belongs to none of the others.
 NONE: Final = "none"
-# The probability (0..1) of each class for a text, of which the turn may have the vector.
-Shares = Callable[[str, TurnVectors], Mapping[str, float]]
 # The vector of a turn's text, none where there is none. It may be made for the turn.
 VectorOf = Callable[[str, TurnVectors], Vector | None]
 
@@ -61,24 +58,17 @@ class TextClassifier:
         return self._full.probabilities(counted, centred)
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingClassifier:
-    """Judges with the vector of the turn where the embedder works and the model knows it; else by the letters alone."""
+def vectors_for(model: TextClassifier, embedder: Callable[[], Embedder]) -> VectorOf:
+    """Give what makes the turn's vector of a text: none where there is no embedder or the model knows another one's vectors."""
 
-    model: TextClassifier
-    embedder: Callable[[], Embedder]
-
-    def vector(self, text: str, vectors: TurnVectors) -> Vector | None:
-        """Give the turn's vector of a text, none where there is no embedder or the model knows another one's vectors."""
+    def vector(text: str, vectors: TurnVectors) -> Vector | None:
         try:
-            engine = self.embedder()
-            return vectors.of(engine, text) if engine.model == self.model.embedder else None
+            engine = embedder()
+            return vectors.of(engine, text) if engine.model == model.embedder else None
         except EmbedderUnavailableError:
             return None
 
-    def shares(self, text: str, vectors: TurnVectors) -> Mapping[str, float]:
-        """Give the probability of each class."""
-        return self.model.shares(text, self.vector(text, vectors))
+    return vector
 
 
 def read_classifier(file: Path) -> TextClassifier:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import structlog
 from flask import Blueprint, Response, g, jsonify, request
 
-from clara.answering.dialogue.feedback import SPANS, Satisfaction, satisfaction_json
+from clara.answering.privacy.rights import SPANS, Satisfaction, satisfaction_json
 from clara.delivery.ports import StoreUnavailableError
 from clara.errors import MENDABLE, ClaraError, Unavailable
 from clara.knowledge.freshness import Freshness

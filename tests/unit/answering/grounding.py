@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara.answering.verification.anchors import Anchors
+from clara.answering.verification.grounds import Anchors
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.answering.writing.frame import citation_of

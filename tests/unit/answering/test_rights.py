@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 from tests.languages import LANGUAGES
 
-from clara.answering.dialogue.feedback import Feedback, Rated, Satisfaction
 from clara.answering.message import Act, Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.privacy.rights import ADDRESS_HOURS, GUESSED, OPTIONS, TEXT_DAYS, Known, Rights
+from clara.answering.privacy.rights import (
+    ADDRESS_HOURS,
+    GUESSED,
+    OPTIONS,
+    TEXT_DAYS,
+    Feedback,
+    Known,
+    Rated,
+    Rights,
+    Satisfaction,
+)
 from clara.answering.privacy.wishes import Wish, Wishes, read_wishes
 from clara.answering.safety.danger import Alarm, AlarmLevel, DangerKind
 from clara.answering.texts import Texts

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import pytest
 from tests.languages import LANGUAGES
@@ -12,7 +13,7 @@ from clara.answering.safety.scope import ANSWERS, PUBLIC, AbuseKind, Scope
 from clara.answering.texts import read_texts
 from clara.answering.tool_factory import build_scope
 from clara.knowledge.catalogue import read_catalogue
-from clara.retrieval.classifier import read_classifier
+from clara.retrieval.classifier import read_classifier, vectors_for
 from clara.retrieval.passage import Found, Status
 from clara.settings import resources
 from clara_lab.training.classifier import digest_of
@@ -22,8 +23,20 @@ from clara_lab.training.topics import labelled, read_kinds
 @pytest.fixture(scope="module")
 def scope() -> Scope:
     """The real phrases, and the real model."""
-    embedder = LocalEmbedder()
-    return build_scope(resources() / "data", lambda: embedder)
+    embedder, scope = LocalEmbedder(), build_scope(resources() / "data")
+    return replace(scope, vector=vectors_for(scope.model, lambda: embedder))
+
+
+@dataclass
+class Fixed:
+    """A model that always judges alike."""
+
+    judged: Mapping[str, float]
+
+    def shares(self, text: str, vector: object = None) -> Mapping[str, float]:
+        """Give the probabilities."""
+        del text, vector
+        return self.judged
 
 
 def say(language: str, name: str) -> str:
@@ -105,7 +118,7 @@ def test_only_a_refusal_is_named(scope: Scope) -> None:
 )
 def test_what_is_not_clear_stays_not_found(scope: Scope, shares: Mapping[str, float], *, named: bool) -> None:
     """A refusal is named only when everything outside together is probable enough; then the likeliest kind names it."""
-    unsure = Scope(scope.abuse, lambda _text, _vectors: shares, scope.content)
+    unsure = replace(scope, model=Fixed(shares))
     outcome = unsure.tell_apart(asked("algo", Found(Status.NOT_FOUND, "tier")), say)
     assert isinstance(outcome, Reply) is named
 

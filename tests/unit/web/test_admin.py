@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
 
-from clara.answering.dialogue.feedback import Rated, Satisfaction
+from clara.answering.privacy.rights import Rated, Satisfaction
 from clara.delivery.ports import StoreUnavailableError
 from clara.retrieval.embedding_memory import EmbeddingMemoryUnavailableError, MemoryStatistics, Used
 from clara.retrieval.metrics import Counters, MetricsUnavailableError, Series

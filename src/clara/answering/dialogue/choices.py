@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.phrasebook import Phrasebook, joined
 from clara.answering.message import Past
 from clara.knowledge.keyword_tier import NamedProcedures
-from clara.language.figures.numbers import chinese
+from clara.language.figures.lexicon import chinese
 from clara.language.tokens import length, words
 
 # "quiero la opción número 2 por favor" has six words; a longer message says more than a number.
@@ -78,7 +79,9 @@ def _number(said: Sequence[str], book: Phrasebook) -> int | None:
     """Give the only number of a message that says nothing else; a word like "one" counts where no other number stands."""
     places: set[int] = set()
     weak: set[int] = set()
-    for word in _joined(said):
+    # Ideographs that make one number belong together.
+    runs = [(numeral, list(run)) for numeral, run in groupby(said, _IDEOGRAPHS.__contains__)]
+    for word in (word for numeral, run in runs for word in (["".join(run)] if numeral else run)):
         place = _place(word, book)
         if place is None and word not in book.choosing:
             return None
@@ -96,14 +99,3 @@ def _place(word: str, book: Phrasebook) -> int | None:
     if all(character in _IDEOGRAPHS for character in word):
         return int(chinese(word))
     return book.numbers.get(word)
-
-
-def _joined(said: Sequence[str]) -> list[str]:
-    """Put ideographs that make one number together."""
-    joined: list[str] = []
-    for word in said:
-        if joined and word in _IDEOGRAPHS and joined[-1][-1] in _IDEOGRAPHS:
-            joined[-1] += word
-        else:
-            joined.append(word)
-    return joined

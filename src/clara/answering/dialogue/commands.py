@@ -30,7 +30,7 @@ class Commands:
     def __init__(self, texts: Texts, books: Mapping[str, Phrasebook] | None = None, known: Iterable[str] = ()) -> None:
         """`books` are what may stand around a command; `known` are words that are never misspelt commands."""
         self._by_language = {
-            language: Phrases((_key(phrase), command) for command, phrases in spoken.commands.items() for phrase in phrases)
+            language: Phrases(((phrase, name) for name, said in spoken.commands.items() for phrase in said), _squeezed)
             for language, spoken in texts.by_language.items()
         }
         given = dict(books or {})
@@ -44,14 +44,14 @@ class Commands:
             if PhraseKind.LIGHT in kinds
         )
         spelt = {word for entries in self._by_language.values() for key in entries.entries for word in key}
-        real = {squeezed(word) for spoken in texts.by_language.values() for entry in spoken.words for word in words(entry)}
+        real = {word for spoken in texts.by_language.values() for entry in spoken.words for word in _squeezed(entry)}
         real |= {squeezed(word) for book in given.values() for key in book.following.entries for word in key}
-        real |= {squeezed(word) for entry in known for word in words(entry)}
+        real |= {word for entry in known for word in _squeezed(entry)}
         self._speller = Speller(spelt, real)
 
     def recognise(self, text: str, preferred: str) -> tuple[str, str] | None:
         """Give (command, language) when the whole message is a command; the preferred language wins where several share it."""
-        said = [squeezed(word) for word in words(text)]
+        said = _squeezed(text)
         if not 0 < len(said) <= MOST_WORDS:
             return None
         found = self._whole(said, preferred) or self._whole([self._speller.mended(word) for word in said], preferred)
@@ -123,5 +123,5 @@ class Commands:
         return (command[0], preferred) if len(sharing) >= INTERNATIONAL else command
 
 
-def _key(phrase: str) -> str:
-    return " ".join(squeezed(word) for word in words(phrase))
+def _squeezed(text: str) -> list[str]:
+    return [squeezed(word) for word in words(text)]

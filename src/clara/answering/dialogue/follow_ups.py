@@ -95,11 +95,6 @@ class Reading:
         """Whether it goes on from something, or points at it."""
         return bool(self.first & {PhraseKind.OPENER, PhraseKind.CONDITION}) or PhraseKind.POINTER in self.kinds
 
-    @property
-    def asks_fully(self) -> bool:
-        """Whether it asks with more than a bare question word: "qué papeles", "how long does it take"."""
-        return any(length(ask) > 1 for ask in self.asks)
-
 
 def recent(past: Sequence[Past]) -> list[Past]:
     """Give the turns young enough to hang on, newest first."""
@@ -111,24 +106,16 @@ def last_subject(past: Sequence[Past]) -> Past | None:
     return next((earlier for earlier in recent(past) if earlier.status not in _PASSING), None)
 
 
+@dataclass(frozen=True, slots=True)
 class Following:
     """Tells follow-ups from new questions, and makes of a follow-up a question that stands alone."""
 
-    def __init__(
-        self,
-        books: Mapping[str, Phrasebook],
-        names: Mapping[str, Mapping[str, str]],
-        named: NamedProcedures,
-        topics: Topics,
-        places: Places,
-        matters: Matters,
-    ) -> None:
-        self._books = books
-        self._names = names
-        self._named = named
-        self._topics = topics
-        self._places = places
-        self._matters = matters
+    books: Mapping[str, Phrasebook]
+    names: Mapping[str, Mapping[str, str]]
+    named: NamedProcedures
+    topics: Topics
+    places: Places
+    matters: Matters
 
     def resolve(self, question: str, past: Sequence[Past], language: str) -> str:
         """Give what is asked: the question itself, or the one that it stands for after these turns."""
@@ -152,11 +139,12 @@ class Following:
         size = length(question)
         if not 0 < size <= LONGEST:
             return False
-        named = self._named.find(question)
+        named = self.named.find(question)
         reading = self.read(question, language)
         if named:
-            supposed = reading.what_if and not reading.asks_fully  # "¿y si cobro el paro?"
-            only_beside = self._named.find(reading.beside) and not self._named.find(reading.before)
+            # "¿y si cobro el paro?" asks nothing more than a bare question word, as "qué papeles" does.
+            supposed = reading.what_if and all(length(ask) <= 1 for ask in reading.asks)
+            only_beside = self.named.find(reading.beside) and not self.named.find(reading.before)
             beside = supposed or (reading.leans and only_beside)  # "¿y puedo cobrarlo con el paro?"
             return last.document_id not in named and reading.own <= sum(named.values()) and bool(beside)
         if reading.own == 0:
@@ -174,8 +162,15 @@ class Following:
         carried = (self.asks_of(earlier.question, earlier.language) for earlier in same)
         asks = () if reading.asks else next(filter(None, carried), ())
         said = f"{' '.join(asks)}{'. ' if asks else ''}{question}"
-        kept = [*self._kept_place(question, same), *self._kept_person(reading, same), *self._matters(said)]
-        whole = f"{self._names[document][language]}: {said}"
+        kept: list[str] = []
+        if self.places.territory_of(question) is None:
+            places = (self.places.territory_of(earlier.question) for earlier in same)
+            kept += [place.name for place in places if place is not None][:1]
+        if not reading.people and PhraseKind.SITUATION not in reading.kinds:
+            people = (self.read(earlier.question, earlier.language).people for earlier in same)
+            kept += next(filter(None, people), ())[:1]
+        kept += self.matters(said)
+        whole = f"{self.names[document][language]}: {said}"
         return f"{whole} ({', '.join(kept)})" if kept else whole
 
     def asks_of(self, question: str, language: str) -> tuple[str, ...]:
@@ -189,16 +184,16 @@ class Following:
         own = self._reading(question, language)
         if own.own == 0:
             return own
-        others = (self._reading(question, other) for other in self._books if other != language)
+        others = (self._reading(question, other) for other in self.books if other != language)
         return next((reading for reading in others if reading.own == 0), own)
 
     def _reading(self, question: str, language: str) -> Reading:
-        book = self._books[language]
+        book = self.books[language]
         said = book.apart(words(question))
         found = book.following.found(said)
         spans = [(start, end) for start, end, _ in found]
         kinds = [_kinds(labels, start) for start, _, labels in found]
-        place = self._places.territory_of(question)
+        place = self.places.territory_of(question)
         names = frozenset(word for name in (place.name, *place.aliases) for word in words(name)) if place else frozenset[str]()
         left = [word for word in outside(said, spans) if not _known(word, names)]
         gap = "" if language == "zh" else " "
@@ -220,10 +215,10 @@ class Following:
     def _says_something(self, reading: Reading, question: str) -> bool:
         """Whether there is anything in it to go on from: "no" alone has nothing, an age has."""
         told = reading.kinds - {PhraseKind.LIGHT, PhraseKind.JOIN} or any(character.isdecimal() for character in question)
-        return bool(told) or self._places.territory_of(question) is not None
+        return bool(told) or self.places.territory_of(question) is not None
 
     def _elsewhere(self, question: str, last: Past, certain: Certainties) -> bool:
-        documents, outside = self._topics(question)
+        documents, outside = self.topics(question)
         other = max((chance for name, chance in documents.items() if name != last.document_id), default=0.0)
         return other >= certain.elsewhere or outside >= certain.outside
 
@@ -236,18 +231,6 @@ class Following:
             elif earlier.status not in _PASSING and earlier.status is not ReplyStatus.CLARIFIED:
                 break
         return same
-
-    def _kept_place(self, question: str, same: Sequence[Past]) -> list[str]:
-        if self._places.territory_of(question) is not None:
-            return []
-        found = (self._places.territory_of(earlier.question) for earlier in same)
-        return [place.name for place in found if place is not None][:1]
-
-    def _kept_person(self, reading: Reading, same: Sequence[Past]) -> list[str]:
-        if reading.people or PhraseKind.SITUATION in reading.kinds:
-            return []
-        found = (self.read(earlier.question, earlier.language).people for earlier in same)
-        return [people[0] for people in found if people][:1]
 
 
 def _bounds(reading: Reading, size: int) -> tuple[int, Certainties]:

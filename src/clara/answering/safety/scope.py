@@ -16,7 +16,7 @@ from clara.answering.message import Reply, ReplyStatus, Turn
 from clara.data_files import read_data
 from clara.language.phrases import WordPattern
 from clara.language.tokens import length, located, texts_of, words
-from clara.retrieval.classifier import Shares
+from clara.retrieval.classifier import TextClassifier, VectorOf, by_letters
 from clara.retrieval.passage import Status
 from clara.retrieval.turn_vectors import TurnVectors
 
@@ -113,11 +113,12 @@ Say = Callable[[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What tells the scope. `content` gives the words of a text that carry meaning, `shares` how probable each kind is."""
+    """What tells the scope. `content` gives the words of a text that carry meaning, `model` how probable each kind is."""
 
     abuse: Abuse
-    shares: Shares
+    model: TextClassifier
     content: Callable[[str], list[str]]
+    vector: VectorOf = by_letters
 
     def screen(self, turn: Turn, say: Say) -> Turn | Reply:
         """End what holds no question; take insults and swearing off what is looked for."""
@@ -142,8 +143,9 @@ class Scope:
 
     def _clear(self, text: str, vectors: TurnVectors) -> AbuseKind | None:
         """Tell what a text is about that is clearly outside."""
-        outside = {AbuseKind(name): share for name, share in self.shares(text, vectors).items() if name in _KINDS}
-        return max(outside, key=lambda kind: outside[kind]) if sum(outside.values()) >= CLEAR else None
+        shares = self.model.shares(text, self.vector(text, vectors))
+        outside = {AbuseKind(name): share for name, share in shares.items() if name in _KINDS}
+        return max(outside, key=outside.__getitem__) if sum(outside.values()) >= CLEAR else None
 
     def _said(self, text: str) -> int:
         """Count the words of a text that carry meaning; Chinese has no spaces to count by."""

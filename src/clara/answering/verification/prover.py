@@ -75,7 +75,8 @@ class Prover:
                 StatementFault(statement.text, kind, what)
                 for kind, what in self._faults(statement, grounds, cited, language, question)
             ]
-            if statement.number is not None and not _counts_on(claimed[:place], statement.number):
+            last = next((one.number for one in reversed(claimed[:place]) if one.number is not None), 0)
+            if statement.number not in {None, 1, last + 1}:
                 faults.append(StatementFault(statement.text, FaultKind.FIGURE, str(statement.number)))
         return [*faults, *self._unconditional(claimed, cited)]
 
@@ -153,9 +154,3 @@ class Prover:
                 for name in fact_of(cited[mark]).conditions if mark in cited else ():
                     if name not in known and self._in_force(name):
                         yield StatementFault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
-
-
-def _counts_on(before: Sequence[Statement], number: int) -> bool:
-    """Whether the number of an item follows the one before it."""
-    last = next((statement.number for statement in reversed(before) if statement.number is not None), 0)
-    return number in {1, last + 1}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from clara.answering.verification.anchors import Anchors
+from clara.answering.verification.grounds import Anchors
 from clara.answering.verification.prover import StatementFault
 from clara.answering.writing.gates import MARK, Gates
 from clara.answering.writing.prompt import NOT_KNOWN, TOKEN, Evidence

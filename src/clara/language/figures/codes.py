@@ -6,8 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from clara.language.figures.figure import Figure, FigureKind, FigureText
-from clara.language.figures.lexicon import Lexicon
-from clara.language.figures.numbers import chinese
+from clara.language.figures.lexicon import Lexicon, chinese
 from clara.language.tokens import ALPHANUMERIC
 
 _NUMBER = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"

@@ -71,6 +71,10 @@ def _document(figure: Figure) -> dict[str, Any]:
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХ", "ABEKMHOPCTX")
 
 
+# What a fact states with a figure, where that is not its likeliest reading.
+Stated = tuple[Figure, ...] | None
+
+
 @dataclass(frozen=True, slots=True)
 class FoundFigure:
     """A figure as it stands in a text: where, how it is written, and every value it may have, the likeliest first.
@@ -85,7 +89,7 @@ class FoundFigure:
     text: str
     readings: tuple[Figure, ...]
     spelt: bool = False
-    values: tuple[Figure, ...] | None = None
+    values: Stated = None
 
     @property
     def kind(self) -> FigureKind:
@@ -108,15 +112,7 @@ class FigureText:
         self.found: list[FoundFigure] = []
         self.idioms: list[Figure] = []
 
-    def add(
-        self,
-        start: int,
-        end: int,
-        readings: Iterable[Figure],
-        *,
-        spelt: bool = False,
-        values: tuple[Figure, ...] | None = None,
-    ) -> None:
+    def add(self, start: int, end: int, readings: Iterable[Figure], *, spelt: bool = False, values: Stated = None) -> None:
         """Note a figure, and hide it. What no reading could be given of is a count with its text as value."""
         first, last = self.folded.span(start, end)
         unique = tuple(dict.fromkeys(readings)) or (Figure(FigureKind.COUNT, self.folded.text[start:end]),)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clara.language.figures.figure import Figure, FigureKind, FigureText
-from clara.language.figures.lexicon import SPANISH, Lexicon, Unit
-from clara.language.figures.numbers import IDEOGRAPHS, chinese, readings
+from clara.language.figures.figure import Figure, FigureKind, FigureText, Stated
+from clara.language.figures.lexicon import IDEOGRAPHS, SPANISH, Lexicon, Unit, chinese, readings
 from clara.language.phrases import Phrases
 from clara.language.tokens import Token, texts_of, tokens_of
 
@@ -315,7 +314,7 @@ class Scan:
         years = [number.values[0] if number.values else 0.0 for number in series]
         return self._words.language == SPANISH and are_ages(self._page.folded.text, start, last, years)
 
-    def _values(self, number: Number, found: Sequence[Figure], scale: float, *, aged: bool) -> tuple[Figure, ...] | None:
+    def _values(self, number: Number, found: Sequence[Figure], scale: float, *, aged: bool) -> Stated:
         """Give what a fact states: an age, a number of a series whose last one has a scale ("1 o 3 millones"), a year.
 
         Nothing is two thousand per cent of anything.
@@ -328,7 +327,7 @@ class Scan:
             return (Figure(FigureKind.DATE, number.written),)
         return None
 
-    def _bare_values(self, number: Number) -> tuple[Figure, ...] | None:
+    def _bare_values(self, number: Number) -> Stated:
         """Give what a fact states with a number that has no unit: nothing in words; a point separates thousands only."""
         if not number.written:
             return ()
@@ -390,9 +389,7 @@ class Scan:
     def _text(self, start: int, end: int) -> str:
         return " ".join(self._said[start:end])
 
-    def _note(
-        self, start: int, end: int, figures: Iterable[Figure], *, spelt: bool = False, values: tuple[Figure, ...] | None = None
-    ) -> None:
+    def _note(self, start: int, end: int, figures: Iterable[Figure], *, spelt: bool = False, values: Stated = None) -> None:
         self._page.add(self._tokens[start].start, self._tokens[end - 1].end, figures, spelt=spelt, values=values)
 
 

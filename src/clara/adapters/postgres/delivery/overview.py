@@ -7,8 +7,7 @@ from sqlalchemy import Engine
 
 from clara.adapters.postgres.delivery.turn_store import RATEABLE
 from clara.adapters.postgres.statements import AtOnce
-from clara.answering.dialogue.feedback import Rated, Satisfaction
-from clara.answering.privacy.rights import Known
+from clara.answering.privacy.rights import Known, Rated, Satisfaction
 from clara.delivery.overview import DeliveryStatus, SetAside
 from clara.delivery.ports import StoreUnavailableError
 
