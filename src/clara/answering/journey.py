@@ -12,7 +12,7 @@ from clara.answering.dialogue.clarification import Clarifying
 from clara.answering.dialogue.correction import set_apart
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
-from clara.answering.privacy.rights import Feedback, Known, Rights, asks_to_forget
+from clara.answering.privacy.rights import Known, Rights, asks_to_forget
 from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.answering.safety.guard import Guard
 from clara.answering.safety.scope import Scope
@@ -53,7 +53,6 @@ class Tools:
     detector: LanguageDetector
     guard: Guard
     rights: Rights
-    feedback: Feedback
     dialogue: Dialogue
     scope: Scope
     clarifying: Clarifying
@@ -131,7 +130,7 @@ def choose(turn: Turn, tools: Tools) -> Turn | Reply:
 def take_feedback(turn: Turn, tools: Tools) -> Turn | Reply:
     """Take what is said of the last answer; what chose or corrected something is none."""
     understood = turn.asked != turn.question
-    return turn if understood else tools.feedback.answer(turn, tools.human(turn.language))
+    return turn if understood else tools.rights.rate(turn, tools.human(turn.language))
 
 
 def obey_command(turn: Turn, tools: Tools) -> Turn | Reply:

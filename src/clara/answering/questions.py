@@ -84,7 +84,8 @@ def ask_batch(
     lines = read_lines(source, FIELDS)
     if not target.parent.is_dir():
         raise BatchError(f"{target}: its folder does not exist; make it first")
-    partial = target.with_name(f"{target.name}.{_mark(source, asked_of)}.part")
+    mark = hashlib.sha256(source.read_bytes() + asked_of.encode()).hexdigest()[:12]
+    partial = target.with_name(f"{target.name}.{mark}.part")
     done = _done(partial)
     progress(done, len(lines))
 
@@ -103,10 +104,6 @@ def ask_batch(
         threads.shutdown(cancel_futures=True)  # who stops a run does not wait for all its questions
     partial.replace(target)
     return len(lines)
-
-
-def _mark(source: Path, asked_of: str) -> str:
-    return hashlib.sha256(source.read_bytes() + asked_of.encode()).hexdigest()[:12]
 
 
 def _done(partial: Path) -> int:

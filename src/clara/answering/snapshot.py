@@ -5,23 +5,36 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from clara.answering.journey import Tools
+from clara.answering.ports import TextModel
+from clara.answering.safety.danger import Danger
 from clara.answering.texts import Texts
-from clara.answering.tool_factory import ToolFactory, build_prover
+from clara.answering.tool_factory import build_prover, grounded_writer, tools_from_data
 from clara.answering.verification.prover import Prover
+from clara.answering.voice_notes import Listener
+from clara.answering.writing.extractive import ExtractiveWriter
+from clara.answering.writing.frame import Framing
 from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.retriever_chains import ChainParts, RetrieverChains
 from clara.once import Once
+from clara.retrieval.classifier import vectors_for
 from clara.retrieval.passage import Retrieve
 from clara.retrieval.ports import Embedder
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotParts:
-    """What snapshots of all versions are built with. `embedder` gives the bundled model, loaded when it is asked for."""
+    """What snapshots of all versions are built with. `embedder` gives the bundled model, loaded when it is asked for.
+
+    `text_model` gives what writes answers, None for the extractive writer alone; `listener` what hears voice notes.
+    """
 
     chains: ChainParts
-    tools: ToolFactory
     embedder: Callable[[], Embedder]
+    texts: Texts
+    danger: Danger
+    human_contact: str | None
+    text_model: Callable[[], TextModel | None]
+    listener: Callable[[], Listener | None]
 
 
 class KnowledgeSnapshot:
@@ -51,7 +64,7 @@ class KnowledgeSnapshot:
     @property
     def texts(self) -> Texts:
         """Give the fixed texts."""
-        return self._parts.tools.texts
+        return self._parts.texts
 
     @property
     def embedder(self) -> Embedder:
@@ -80,15 +93,44 @@ class KnowledgeSnapshot:
 
     @Once
     def tools(self) -> Tools:
-        """Give the tools with every model that the settings ask for."""
-        return self._parts.tools.whole(self.version, self.retriever, self._parts.embedder, lambda: self.prover)
+        """Give the tools with every model that the settings ask for; what proves is built only where one writes."""
+        tools = replace(self._embedding(self.retriever), listener=self._parts.listener())
+        model = self._parts.text_model()
+        if model is None:
+            return tools
+        return replace(tools, writer=grounded_writer(self.knowledge, self._writer, tools.detector, self.prover, model))
 
     @Once
     def unaided_tools(self) -> Tools:
         """Give the tools without a served model."""
-        return self._parts.tools.unaided(self.version, self.chains.unaided(), self._parts.embedder)
+        return self._embedding(self.chains.unaided())
 
     @Once
     def safe_tools(self) -> Tools:
         """Give the tools without the embedder too, for a message that keeps breaking its worker."""
-        return self._parts.tools.safe(self.version, self.safe_retriever)
+        return self._safe(self.safe_retriever)
+
+    @Once
+    def _writer(self) -> ExtractiveWriter:
+        knowledge, version = self.knowledge, self.version
+        framing = Framing(self.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
+        authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
+        return ExtractiveWriter(framing, authorities)
+
+    def _safe(self, retrieve: Retrieve) -> Tools:
+        """Build the tools without the embedder. What hangs on the text of facts is the version's own."""
+        knowledge, parts = self.knowledge, self._parts
+        base = tools_from_data(knowledge.base, parts.texts, parts.danger, parts.human_contact)
+        procedures, passages = knowledge.catalogue.procedures, knowledge.passages
+        own = replace(base.dialogue.reaching, framing=self._writer.framing, procedures=procedures, passages=passages)
+        dialogue = replace(base.dialogue, reaching=own, today=self.version.today)
+        return replace(base, retrieve=retrieve, writer=self._writer, dialogue=dialogue)
+
+    def _embedding(self, retrieve: Retrieve) -> Tools:
+        tools, embedder = self._safe(retrieve), self._parts.embedder
+        return replace(
+            tools,
+            guard=replace(tools.guard, vector=vectors_for(tools.guard.danger.model, embedder)),
+            rights=replace(tools.rights, vector=vectors_for(tools.rights.model, embedder)),
+            scope=replace(tools.scope, vector=vectors_for(tools.scope.model, embedder)),
+        )

@@ -1,7 +1,6 @@
-"""Builds what the steps of a conversation work with, from data/ and from one version of the knowledge."""
+"""Builds what the steps of a conversation work with, from data/."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
@@ -15,16 +14,14 @@ from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
 from clara.answering.ports import TextModel
-from clara.answering.privacy.rights import Feedback, Rights
+from clara.answering.privacy.rights import Rights
 from clara.answering.privacy.wishes import read_wishes
 from clara.answering.safety.danger import Danger, read_danger
 from clara.answering.safety.guard import Guard
 from clara.answering.safety.scope import Scope, read_abuse
 from clara.answering.texts import Texts
-from clara.answering.verification.grounds import Anchors
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
-from clara.answering.voice_notes import Listener
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
 from clara.answering.writing.gates import Gates, read_sensitive
@@ -42,63 +39,15 @@ from clara.language.figures.reader import Reader
 from clara.language.packs import read_languages
 from clara.language.phrases import every
 from clara.language.tokens import words
-from clara.retrieval.classifier import TextClassifier, read_classifier, vectors_for
-from clara.retrieval.passage import Found, Query, Retrieve
-from clara.retrieval.ports import Embedder, IndexUnavailableError
+from clara.retrieval.classifier import TextClassifier, read_classifier
+from clara.retrieval.passage import Found, Query
+from clara.retrieval.ports import IndexUnavailableError
 from clara.retrieval.vocabulary import read_vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFactory:
-    """Builds the tools of a conversation about a version of the knowledge. What all versions share is read from data/ once.
-
-    `text_model` gives what writes answers, None for the extractive writer alone; `listener` what hears voice notes.
-    """
-
-    texts: Texts
-    danger: Danger
-    human_contact: str | None
-    text_model: Callable[[], TextModel | None]
-    listener: Callable[[], Listener | None]
-
-    def whole(
-        self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder], prover: Callable[[], Prover]
-    ) -> Tools:
-        """Build the tools with every model that is to be had; what proves is asked for only where one writes."""
-        tools = replace(self.unaided(version, retrieve, embedder), listener=self.listener())
-        model = self.text_model()
-        if model is None:
-            return tools
-        extractive = self._extractive(version)
-        return replace(tools, writer=grounded_writer(version.knowledge, extractive, tools.detector, prover(), model))
-
-    def unaided(self, version: KnowledgeVersion, retrieve: Retrieve, embedder: Callable[[], Embedder]) -> Tools:
-        """Build the tools without a served model."""
-        tools = self.safe(version, retrieve)
-        guard = replace(tools.guard, vector=vectors_for(tools.guard.danger.model, embedder))
-        rights = replace(tools.rights, vector=vectors_for(tools.rights.model, embedder))
-        scope = replace(tools.scope, vector=vectors_for(tools.scope.model, embedder))
-        return replace(tools, scope=scope, guard=guard, rights=rights)
-
-    def safe(self, version: KnowledgeVersion, retrieve: Retrieve) -> Tools:
-        """Build the tools without the embedder too. What hangs on the text of facts is the version's own."""
-        knowledge, contact = version.knowledge, self.human_contact
-        base = _from_data(knowledge.base, self.texts, self.danger, contact)
-        writer = self._extractive(version)
-        reaching = Reaching(writer.framing, knowledge.catalogue.procedures, knowledge.passages, base.places, contact)
-        dialogue = replace(base.dialogue, reaching=reaching, today=version.today)
-        return replace(base, retrieve=retrieve, writer=writer, dialogue=dialogue)
-
-    def _extractive(self, version: KnowledgeVersion) -> ExtractiveWriter:
-        knowledge = version.knowledge
-        framing = Framing(self.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
-        authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
-        return ExtractiveWriter(framing, authorities)
-
-
 @lru_cache(maxsize=8)
-def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str | None) -> Tools:
-    """Build the tools that hang on data/ alone, which finds nothing: once a process, however many factories it has."""
+def tools_from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str | None) -> Tools:
+    """Build the tools that hang on data/ alone, which finds nothing: once a process, however many snapshots it has."""
     data = knowledge.data
     wishes = read_wishes(data)
     return Tools(
@@ -108,7 +57,6 @@ def _from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact: str 
         detector=build_detector(knowledge, texts, classifier(data, "detection/model.npz", "language")),
         guard=Guard(danger, wishes, texts),
         rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
-        feedback=Feedback(wishes, texts),
         dialogue=build_dialogue(knowledge, texts, contact),
         scope=build_scope(data),
         clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
@@ -209,7 +157,7 @@ def grounded_writer(
     """Put a model between the extractive writer and the review. Raises DataError."""
     prompts = read_prompts(knowledge.data)
     gates = Gates(read_sensitive(knowledge.data), f"{prompts.instruction}\n{prompts.rewrite}")
-    reviewer = Reviewer(gates, Anchors(Reader(read_lexicons(knowledge.data))), prover.prove, detector)
+    reviewer = Reviewer(gates, prover, detector)
     names = {code: place.name for code, place in knowledge.catalogue.places.by_code.items()}
     return GroundedWriter(extractive, model, reviewer, Grounding(prompts, names))
 

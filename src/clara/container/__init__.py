@@ -16,7 +16,7 @@ from clara import __version__
 from clara.answering.safety.danger import Danger
 from clara.answering.snapshot import KnowledgeSnapshot, SnapshotParts
 from clara.answering.texts import Texts, read_texts
-from clara.answering.tool_factory import ToolFactory, build_danger
+from clara.answering.tool_factory import build_danger
 from clara.answering.voice_notes import Listener
 from clara.channels.ports import Channel, ChannelRecordings
 from clara.channels.registry import open_channels
@@ -172,14 +172,15 @@ class Container(Corpora):
             wrap=lambda retrieve, embedder: self.caching(self.translating(self.policy(retrieve, embedder)), embedder),
             metrics=self.metrics if settings.rag_metrics_enabled else None,
         )
-        tools = ToolFactory(
+        return SnapshotParts(
+            chains,
+            lambda: self.embedder,
             self.texts,
             self.danger,
             settings.clara_human_contact,
             lambda: self.models.text_model if settings.rag_grounded_prompting else None,
             self.listener,
         )
-        return SnapshotParts(chains, tools, lambda: self.embedder)
 
     @Once
     def retriever(self) -> Retrieve:

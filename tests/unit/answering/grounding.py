@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara.answering.verification.grounds import Anchors
 from clara.answering.verification.prover import Prover
 from clara.answering.verification.statements import Subjects, read_bodies
 from clara.answering.writing.frame import citation_of
@@ -34,7 +33,7 @@ def parts_on(data: Path, catalogue: Catalogue, detector: LanguageDetector) -> Pa
     prompts, reader = read_prompts(data), Reader(read_lexicons(data))
     gates = Gates(read_sensitive(data), f"{prompts.instruction}\n{prompts.rewrite}")
     prover = Prover(reader, Subjects(catalogue, read_bodies(data)))
-    return Parts(prompts, gates, Reviewer(gates, Anchors(reader), prover.prove, detector))
+    return Parts(prompts, gates, Reviewer(gates, prover, detector))
 
 
 def evidence(*passages: Passage, limits: Mapping[str, Sequence[str]] | None = None) -> Evidence:

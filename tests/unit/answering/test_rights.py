@@ -17,7 +17,6 @@ from clara.answering.privacy.rights import (
     GUESSED,
     OPTIONS,
     TEXT_DAYS,
-    Feedback,
     Known,
     Rated,
     Rights,
@@ -175,13 +174,13 @@ def test_choices_are_handed_on(rights: Rights) -> None:
 )  # fmt: skip
 def test_a_rating_is_a_whole_message(wishes: Wishes, texts: Texts, text: str, act: Act | None) -> None:
     """Thumbs and short words are ratings; thanks alone, and questions, are none."""
-    outcome = Feedback(wishes, texts).answer(turn(text), "Habla con alguien.")
+    outcome = Rights(wishes, texts, Deaf()).rate(turn(text), "Habla con alguien.")
     assert (outcome.act if isinstance(outcome, Reply) else None) is act
 
 
 def test_a_bad_answer_leads_to_a_person(wishes: Wishes, texts: Texts) -> None:
     """Who was not helped hears how to reach a person."""
-    reply = answered(Feedback(wishes, texts).answer(turn("no me sirve"), "Habla con alguien."))
+    reply = answered(Rights(wishes, texts, Deaf()).rate(turn("no me sirve"), "Habla con alguien."))
     assert reply.text.endswith("Habla con alguien.")
 
 

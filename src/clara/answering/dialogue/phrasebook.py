@@ -32,12 +32,9 @@ class PhraseKind(StrEnum):
     NEGATION = "negations"
 
 
-# What a message may be made of without naming a subject of its own.
-_FOLLOWING: Final = (
-    PhraseKind.CONDITION, PhraseKind.OPENER, PhraseKind.POINTER, PhraseKind.ASK,
-    PhraseKind.LIGHT, PhraseKind.SITUATION, PhraseKind.PERSON, PhraseKind.JOIN,
-)  # fmt: skip
 _CORRECTING: Final = (PhraseKind.REFUSAL, PhraseKind.MEANING, PhraseKind.RESTART, PhraseKind.NEGATION)
+# What a message may be made of without naming a subject of its own.
+_FOLLOWING: Final = tuple(kind for kind in PhraseKind if kind not in _CORRECTING)
 
 
 @dataclass(frozen=True, slots=True)

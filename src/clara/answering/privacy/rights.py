@@ -35,6 +35,11 @@ _CHOICES: Final = {
     Wish.REMEMBER: ("rights_remember", Act.REMEMBER),
     Wish.DO_NOT_REMEMBER: ("rights_do_not_remember", Act.DO_NOT_REMEMBER),
 }
+_ACTS: Final = {
+    Wish.HELPFUL: (Act.HELPFUL, "feedback_helpful"),
+    Wish.UNHELPFUL: (Act.UNHELPFUL, "feedback_unhelpful"),
+    Wish.WRONG: (Act.WRONG, "feedback_wrong"),
+}
 _SAID: Final = (Wish.ERASE, Wish.CONFIRM, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.REMEMBER, Wish.STOP, Wish.DOUBT)
 
 
@@ -105,6 +110,18 @@ class Rights:
         share, least = self._heard(turn)
         return self._asked(turn.language, GUESSED) if share >= (max(least, PLAIN) if turn.alarm.raised else least) else turn
 
+    def rate(self, turn: Turn, human: str) -> Turn | Reply:
+        """Thank for a rating of the last answer, a whole message that is one, or pass the turn on. A bare "thanks" is none.
+
+        `human` says how to reach a person, for whom the answer did not help.
+        """
+        recognised = self.wishes.recognise(turn.question, turn.language, tuple(_ACTS))
+        if recognised is None:
+            return turn
+        wish, language = recognised
+        act, name = _ACTS[wish]
+        return Reply(self.texts.say(language, name, human=human).strip(), ReplyStatus.FEEDBACK, language, act=act)
+
     def plainly(self, turn: Turn) -> bool:
         """Whether the model plainly hears a wish to be forgotten: then help stands above the question."""
         return 0 < len(turn.question) <= LONGEST and self._heard(turn)[0] >= PLAIN
@@ -154,30 +171,8 @@ class Rights:
         )
 
 
-_ACTS: Final = {
-    Wish.HELPFUL: (Act.HELPFUL, "feedback_helpful"),
-    Wish.UNHELPFUL: (Act.UNHELPFUL, "feedback_unhelpful"),
-    Wish.WRONG: (Act.WRONG, "feedback_wrong"),
-}
 # The spans that an operator sees, in days.
 SPANS: Final = (7, 30)
-
-
-class Feedback:
-    """Takes a rating of the last answer: a whole message that is one. A bare "thanks" is none."""
-
-    def __init__(self, wishes: Wishes, texts: Texts) -> None:
-        self._wishes = wishes
-        self._texts = texts
-
-    def answer(self, turn: Turn, human: str) -> Turn | Reply:
-        """Thank for a rating, or pass the turn on. `human` says how to reach a person, for whom the answer did not help."""
-        recognised = self._wishes.recognise(turn.question, turn.language, tuple(_ACTS))
-        if recognised is None:
-            return turn
-        wish, language = recognised
-        act, name = _ACTS[wish]
-        return Reply(self._texts.say(language, name, human=human).strip(), ReplyStatus.FEEDBACK, language, act=act)
 
 
 @dataclass(frozen=True, slots=True)

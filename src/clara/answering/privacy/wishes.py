@@ -113,14 +113,15 @@ class _Language:
         return besides is not None and len(besides) <= MOST_BETWEEN and not self.negations & set(besides)
 
 
-@dataclass(frozen=True, slots=True)
 class _Message:
     """A message cut into comparable words: by sentences, and by clauses of sentences. `asked` are the questions among them."""
 
-    words: Phrase
-    sentences: tuple[Phrase, ...]
-    clauses: tuple[Phrase, ...]
-    asked: tuple[Phrase, ...]
+    def __init__(self, text: str) -> None:
+        sentences = _SENTENCES.split(text)
+        self.words = tuple(words(text))
+        self.sentences = _cut(sentences)
+        self.clauses = _cut(clause for piece in sentences for clause in _CLAUSES.split(piece))
+        self.asked = _cut(_QUESTIONS.findall(text))
 
 
 class Wishes:
@@ -136,7 +137,7 @@ class Wishes:
             return (sign, preferred) if sign in wanted else None
         if len(words(text[:BEGINNING])) > LONGEST:
             return None
-        message = _cut(text)
+        message = _Message(text)
         if not 0 < len(message.words) <= LONGEST:
             return None
         order = tuple(dict.fromkeys((preferred, *self._languages)))
@@ -151,9 +152,8 @@ class Wishes:
     def _says(self, message: _Message, wish: Wish, known: _Language) -> bool:
         if wish is Wish.ERASE:
             return self._wants_to_be_forgotten(message, known)
-        said = [known.says(wish, sentence) for sentence in message.sentences]
-        idle = [self._idle(sentence, wish, known) for sentence in message.sentences]
-        return any(said) and all(one or other for one, other in zip(said, idle, strict=True))
+        rest = [sentence for sentence in message.sentences if not known.says(wish, sentence)]
+        return len(rest) < len(message.sentences) and all(self._idle(sentence, wish, known) for sentence in rest)
 
     def _wants_to_be_forgotten(self, message: _Message, known: _Language) -> bool:
         """Whether one sentence, or one clause, is the wish, and the rest neither asks something nor is a story."""
@@ -180,12 +180,8 @@ class Wishes:
         return any(self._languages[language].elsewhere.spans(message.words) for language in languages)
 
 
-def _cut(text: str) -> _Message:
-    sentences = _SENTENCES.split(text)
-    clauses = [tuple(words(clause)) for piece in sentences for clause in _CLAUSES.split(piece)]
-    asked = (tuple(words(piece)) for piece in _QUESTIONS.findall(text))
-    cut = [tuple(words(piece)) for piece in sentences]
-    return _Message(tuple(words(text)), tuple(filter(None, cut)), tuple(filter(None, clauses)), tuple(filter(None, asked)))
+def _cut(pieces: Iterable[str]) -> list[Phrase]:
+    return [said for piece in pieces if (said := tuple(words(piece)))]
 
 
 def _bare(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from clara.language.figures.lexicon import Lexicon, Polarity
 from clara.language.tokens import Token, texts_of
 
-_PLAIN: Final = frozenset({Polarity.NEGATION, Polarity.EXCEPTION})
+PLAIN: Final = frozenset({Polarity.NEGATION, Polarity.EXCEPTION})
 # So many letters tell one Spanish word from another, whatever its ending.
 STEM: Final = 5
 _END: Final = "|"
@@ -129,7 +129,7 @@ def _says_no(said: Sequence[str], place: int, lexicon: Lexicon) -> bool:
     found = lexicon.polarity.one_at(said, place)
     if found is not None and found[0] is Polarity.IDIOM and found[1] - place > 1:
         return said[place] in {"no", "sin"} and said[place + 1] not in {"contributiva", "obstante", "embargo", "solo"}
-    return found is not None and found[0] in _PLAIN
+    return found is not None and found[0] in PLAIN
 
 
 def _stem(token: Token, lexicon: Lexicon) -> str | None:
@@ -137,6 +137,6 @@ def _stem(token: Token, lexicon: Lexicon) -> str | None:
     if token.digits or word in lexicon.auxiliary:
         return word
     says = lexicon.polarity.one_at([word], 0)
-    if not word.isalpha() or word in lexicon.stop or (says is not None and says[0] in _PLAIN):
+    if not word.isalpha() or word in lexicon.stop or (says is not None and says[0] in PLAIN):
         return None
     return word[:STEM]

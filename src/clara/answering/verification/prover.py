@@ -12,15 +12,16 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from clara.answering.verification.grounds import Grounds, Groundwork
+from clara.answering.verification.grounds import Grounds, Groundwork, stems_of
 from clara.answering.verification.polarity import added, bounds_in, denials_in, kinds_in, lost, turned
 from clara.answering.verification.statements import Statement, Subjects, statements
+from clara.answering.writing.prompt import TOKEN
 from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import HeldFigures
-from clara.language.figures.figure import FigureKind, FoundFigure
+from clara.language.figures.figure import Figure, FigureKind, FoundFigure
 from clara.language.figures.lexicon import SPANISH, Polarity
 from clara.language.figures.reader import Reader
-from clara.language.tokens import Token, cut, words
+from clara.language.tokens import Token, cut, length, letters, words
 from clara.retrieval.passage import Passage
 
 # What a person may have told of themselves, and a reply may repeat: "tienes 3 hijos", "con 24 años".
@@ -31,6 +32,19 @@ SUPPORT: Final = 0.3
 # With fewer words of meaning than this a share says nothing.
 _TELLING: Final = 3
 _CLAUSES: Final = re.compile(r"[,;:،，；：]|\s[-–—]\s")
+
+# A clause of so many words says something of its own; a shorter one completes the one before it.
+LONG_CLAUSE: Final = 10
+# Of a Spanish clause with so many words of meaning, this share is in the facts. 0 of the 390 faithful answers of the
+# development half, and 0 of 1,047 facts told in their own words, have a clause below it.
+TELLING_STEMS: Final = 3
+SHARED: Final = 1 / 3
+_PARTS: Final = re.compile(r"[,;:،؛，；：](?!\d)|\s[-–—]\s")
+_TERM: Final = re.compile(r"«([^«»]+)»")
+# Shorter words with a capital are articles and prepositions; shorter words of an official term are no name.
+_NAME: Final = 4
+_TERM_WORD: Final = 6
+_ACRONYM: Final = 2
 
 
 class FaultKind(StrEnum):
@@ -145,6 +159,37 @@ class Prover:
         said = {word[:4] for word in words(claim[clause[0] : clause[1]]) if not word.isdigit()}
         return bool(said & {word[:4] for word in words(question) if len(word) > _TELLING or not word.isascii()})
 
+    def ties(self, sentence: str, facts: Sequence[Passage], language: str) -> bool:
+        """Whether a sentence, without its marks, is tied to the facts, and each long clause of it as well.
+
+        Without a model nobody can tell whether "you need no permit" says what a Spanish sentence says. With an anchor the proof
+        has something to compare. Of the 1,047 facts of 2026-11, 765 hold a figure or a name.
+
+        In Spanish a clause shares words with them, in other languages a figure, a name or a link: a clause that is tied to
+        nothing may say anything behind one that is.
+        """
+        if language == SPANISH:
+            return all(self._shares_words(clause, facts) for clause in _PARTS.split(sentence))
+        evidence = HeldFigures(figure for fact in facts for figure in self._stated(fact))
+        names = {name for fact in facts for name in names_in(fact.text)}
+
+        def tied(text: str) -> bool:
+            stated = self._reader.figures_in(text, language)
+            return bool(TOKEN.search(text) or names & set(words(text)) or any(evidence.holds(found) for found in stated))
+
+        return tied(sentence) and all(tied(clause) for clause in _PARTS.split(sentence) if length(clause) >= LONG_CLAUSE)
+
+    def _shares_words(self, clause: str, facts: Sequence[Passage]) -> bool:
+        stop = self._reader.lexicon(SPANISH).stop
+        stems = stems_of(clause, stop)
+        held = frozenset[str]().union(*(stems_of(" ".join((*fact.heading, fact.text)), stop) for fact in facts))
+        return len(stems) < TELLING_STEMS or len(stems & held) >= SHARED * len(stems)
+
+    def _stated(self, fact: Passage) -> Iterator[Figure]:
+        for found in self._reader.figures_in(fact.text, SPANISH):
+            yield from found.readings
+        yield from sorted(fact_of(fact).values, key=str)
+
     def _unconditional(self, claimed: Sequence[Statement], cited: Mapping[str, Passage]) -> Iterator[StatementFault]:
         """Find facts that are told without those that limit them."""
         told = {mark for statement in claimed for mark in statement.marks}
@@ -154,3 +199,15 @@ class Prover:
                 for name in fact_of(cited[mark]).conditions if mark in cited else ():
                     if name not in known and self._in_force(name):
                         yield StatementFault(statement.text, FaultKind.CONDITION, f"{mark} without {name}")
+
+
+def names_in(text: str) -> set[str]:
+    """Give the comparable words of a Spanish text that are names: acronyms, capitals inside of a sentence, official terms."""
+    found: set[str] = set()
+    for place, word in ((token.start, token.text) for token in letters(text)):
+        begins = not text[:place].rstrip(' «("').endswith(tuple("abcdefghijklmnopqrstuvwxyzáéíóúüñ,;:%0123456789)»"))
+        named = word[0].isupper() and len(word) >= _NAME and not begins
+        if named or (word.isupper() and len(word) >= _ACRONYM):
+            found.update(words(word))
+    terms = (word for term in _TERM.findall(text) for word in words(term))
+    return found | {word for word in terms if len(word) >= _TERM_WORD}

@@ -5,20 +5,18 @@ Pure, and without a model: a sentence stays when no gate stops it and the proof 
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from clara.answering.verification.grounds import Anchors
-from clara.answering.verification.prover import StatementFault
+from clara.answering.verification.prover import Prover
 from clara.answering.writing.gates import MARK, Gates
 from clara.answering.writing.prompt import NOT_KNOWN, TOKEN, Evidence
 from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import SPANISH
 from clara.language.sentences import sentence_ends
 from clara.language.tokens import words
-from clara.retrieval.passage import Passage
 from clara.retrieval.quotation import visible
 
 # More than this is no WhatsApp message, whatever is in it, and not worth the time of reviewing.
@@ -30,8 +28,6 @@ _SEVERAL: Final = re.compile(r"\[\s*C\d{1,2}(?:\s*[,;]\s*C\d{1,2})+\s*\]")
 _MARKS_BEHIND: Final = re.compile(r"([.!?…。！？؟]+)\s*((?:\s*\[C\d{1,2}\])+)")
 # How Unicode calls the letters of a script of pack.json.
 _LETTERS: Final = {"latin": "LATIN", "cyrillic": "CYRILLIC", "arabic": "ARABIC", "han": "CJK"}
-
-Prove = Callable[[str, Mapping[str, Passage], str, str], Sequence[StatementFault]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +78,9 @@ class Review:
 class Reviewer:
     """Reviews drafts in any served language."""
 
-    def __init__(self, gates: Gates, anchors: Anchors, prove: Prove, detector: LanguageDetector) -> None:
+    def __init__(self, gates: Gates, prover: Prover, detector: LanguageDetector) -> None:
         self._gates = gates
-        self._anchors = anchors
-        self._prove = prove
+        self._prover = prover
         self._detector = detector
 
     def review(self, draft: str, evidence: Evidence, language: str, question: str) -> Review:
@@ -113,7 +108,7 @@ class Reviewer:
         own = _without_quotations(MARK.sub(" ", sentence.text), [evidence.texts[mark] for mark in sentence.marks])
         if self._foreign(own, language):
             return "language"
-        return None if self._anchors.hold(own, cited, language) else "unanchored"
+        return None if self._prover.ties(own, cited, language) else "unanchored"
 
     def _proved(
         self, sentences: Sequence[Sentence], evidence: Evidence, language: str, question: str
@@ -122,7 +117,7 @@ class Reviewer:
         kept, removed = list(sentences), list[tuple[Sentence, str]]()
         while kept:
             claims = {sentence.text: sentence for sentence in kept if not sentence.quotes}
-            faults = self._prove("\n".join(claims), evidence.passages, language, question) if claims else ()
+            faults = self._prover.prove("\n".join(claims), evidence.passages, language, question) if claims else ()
             # Whether limiting facts are told is judged with the quotations, which are no claims: see `answers`.
             found = [(claims.get(_named(fault.sentence, claims)), fault.kind) for fault in faults if fault.kind != "condition"]
             wrong = {sentence.text: (sentence, kind) for sentence, kind in found if sentence is not None}
@@ -164,7 +159,12 @@ def mended(review: Review, evidence: Evidence) -> Review:
     told = [*before, *(mark for sentence in review.kept for mark in sentence.marks)]
     for mark in told:  # grows while it is read: limits have limits
         told += [limit for limit in evidence.limits.get(mark, ()) if limit not in told]
-    quoted = [_quotation(mark, evidence) for mark in dict.fromkeys(told) if mark not in review.marks]
+    quoted = [
+        # A line of its own that quotes a fact; no draft has a line of that number.
+        Sentence(f"«{evidence.texts[mark].rstrip('.')}» [{mark}]", -int(mark[1:]), bullet=True, marks=(mark,), quotes=True)
+        for mark in dict.fromkeys(told)
+        if mark not in review.marks
+    ]
     return replace(review, kept=(*quoted[: len(before)], *review.kept, *quoted[len(before) :]), quoted=len(quoted))
 
 
@@ -189,12 +189,6 @@ def cut(draft: str, evidence: Evidence) -> list[Sentence]:
         line = _MARKS_BEHIND.sub(lambda match: f" {match[2].strip()}{match[1]}", line)
         sentences += [Sentence(piece, number, bullet, _marks(piece)) for piece in _pieces(line)]
     return sentences
-
-
-def _quotation(mark: str, evidence: Evidence) -> Sentence:
-    """Make a line of its own that quotes a fact; no draft has a line of that number."""
-    number = -int(mark.removeprefix("C"))
-    return Sentence(f"«{evidence.texts[mark].rstrip('.')}» [{mark}]", number, bullet=True, marks=(mark,), quotes=True)
 
 
 def _without_quotations(text: str, facts: Sequence[str]) -> str:

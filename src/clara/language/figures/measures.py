@@ -87,17 +87,6 @@ _CONTEXT: Final = 80
 _ADULT: Final = 16
 
 
-def are_ages(text: str, start: int, end: int, years: list[float]) -> bool:
-    """Whether the years between two places of a folded text are told as ages."""
-    around = _BEFORE.search(text[max(0, start - _CONTEXT) : start]) or _AFTER.match(text, end)
-    return around is not None or (len(years) > 1 and min(years) >= _ADULT)
-
-
-def is_age(text: str, start: int) -> bool:
-    """Whether a number without a unit that begins at a place is an age: "mayores de 18 o 21"."""
-    return _WITHOUT_UNIT.search(text[max(0, start - _CONTEXT) : start]) is not None
-
-
 _SIGNS: Final = {"€": "EUR", "$": "$", "£": "£", "eur": "EUR", "euro": "EUR", "euros": "EUR"}
 _ROMAN: Final = {"II": 2, "III": 3, "IV": 4, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "XI": 11, "XII": 12}
 _IDEOGRAPH = re.compile(IDEOGRAPHS)
@@ -144,12 +133,10 @@ class Scan:
             place = next((end for step in self._steps if (end := step(self, place)) is not None), place + 1)
 
     def _whole(self, place: int) -> int | None:
-        found = self._words.wholes.one_at(self._said, place)
-        if found is None:
+        if (found := self._words.wholes.one_at(self._said, place)) is None:
             return None
         (number, unit), end = found
-        self._note(place, end, measured((number,), Unit(unit, "")), spelt=True, values=())
-        return end
+        return self._hint(place, end, measured((number,), Unit(unit, "")))
 
     def _signed(self, place: int) -> int | None:
         """Read a currency or a percent sign that stands before its number, and the Chinese "of a hundred"."""
@@ -208,27 +195,20 @@ class Scan:
         return last
 
     def _share(self, place: int) -> int | None:
-        found = self._words.shares.one_at(self._said, place)
-        if found is None:
+        if (found := self._words.shares.one_at(self._said, place)) is None:
             return None
-        self._note(place, found[1], [Figure(FigureKind.PERCENTAGE, found[0])], spelt=True, values=())
-        return found[1]
+        return self._hint(place, found[1], [Figure(FigureKind.PERCENTAGE, found[0])])
 
     def _rhythm(self, place: int) -> int | None:
-        found = self._words.rates.one_at(self._said, place)
-        if found is None:
+        if (found := self._words.rates.one_at(self._said, place)) is None:
             return None
-        self._rate = (found[0], found[1])
-        self._note(place, found[1], [Figure(FigureKind.PERIOD, 1.0, found[0])], spelt=True, values=())
-        return found[1]
+        self._rate = found
+        return self._hint(place, found[1], [Figure(FigureKind.PERIOD, 1.0, found[0])])
 
     def _roman(self, place: int) -> int | None:
         token = self._tokens[place]
         value = _ROMAN.get(self._page.folded.cased[token.start : token.end])
-        if value is None:
-            return None
-        self._note(place, place + 1, [Figure(FigureKind.COUNT, float(value))], spelt=True, values=())
-        return place + 1
+        return None if value is None else self._hint(place, place + 1, [Figure(FigureKind.COUNT, float(value))])
 
     _steps = (_whole, _signed, _measure, _month_first, _share, _rhythm, _roman)
 
@@ -310,9 +290,16 @@ class Scan:
         return end
 
     def _are_ages(self, series: Sequence[Number], end: int) -> bool:
-        start, last = self._tokens[series[0].start].start, self._tokens[end - 1].end
-        years = [number.values[0] if number.values else 0.0 for number in series]
-        return self._words.language == SPANISH and are_ages(self._page.folded.text, start, last, years)
+        """Whether years are told as ages."""
+        if self._words.language != SPANISH:
+            return False
+        around = _BEFORE.search(self._before(series[0])) or _AFTER.match(self._page.folded.text, self._tokens[end - 1].end)
+        adult = all(number.values and number.values[0] >= _ADULT for number in series)
+        return around is not None or (len(series) > 1 and adult)
+
+    def _before(self, number: Number) -> str:
+        start = self._tokens[number.start].start
+        return self._page.folded.text[max(0, start - _CONTEXT) : start]
 
     def _values(self, number: Number, found: Sequence[Figure], scale: float, *, aged: bool) -> Stated:
         """Give what a fact states: an age, a number of a series whose last one has a scale ("1 o 3 millones"), a year.
@@ -331,7 +318,7 @@ class Scan:
         """Give what a fact states with a number that has no unit: nothing in words; a point separates thousands only."""
         if not number.written:
             return ()
-        if number.values and is_age(self._page.folded.text, self._tokens[number.start].start):
+        if number.values and _WITHOUT_UNIT.search(self._before(number)):
             return (Figure(FigureKind.AGE, number.values[0]),)
         if re.fullmatch(r"\d+(?:\.\d+)+", number.written) and (len(number.values) != 1 or number.values[0] % 1):
             whole = re.fullmatch(r"\d{1,3}(?:\.\d{3})+", number.written)
@@ -388,6 +375,11 @@ class Scan:
 
     def _text(self, start: int, end: int) -> str:
         return " ".join(self._said[start:end])
+
+    def _hint(self, start: int, end: int, figures: Iterable[Figure]) -> int:
+        """Note words that only hint at a figure: a fact states nothing with them."""
+        self._note(start, end, figures, spelt=True, values=())
+        return end
 
     def _note(self, start: int, end: int, figures: Iterable[Figure], *, spelt: bool = False, values: Stated = None) -> None:
         self._page.add(self._tokens[start].start, self._tokens[end - 1].end, figures, spelt=spelt, values=values)
