@@ -1,7 +1,7 @@
 """The fixed texts, in every served language, as data."""
 
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ class LanguageTexts:
 
     direction: str
     texts: Mapping[str, str]
-    commands: Mapping[str, tuple[str, ...]]
-    words: tuple[str, ...]
+    commands: Mapping[str, Sequence[str]]
+    words: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +48,12 @@ def read_texts(folder: Path) -> Texts:
     faults += _placeholder_faults(documents)
     if faults:
         raise DataError(faults)
-    return Texts({language: _texts(document, languages[language].direction) for language, document in documents.items()})
-
-
-def _texts(document: dict[str, Any], direction: str) -> LanguageTexts:
-    commands = {name: tuple(phrases) for name, phrases in document["commands"].items()}
-    return LanguageTexts(direction, document["texts"], commands, tuple(document["words"]))
+    return Texts(
+        {
+            language: LanguageTexts(languages[language].direction, document["texts"], document["commands"], document["words"])
+            for language, document in documents.items()
+        }
+    )
 
 
 def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[Fault]:
@@ -63,16 +63,11 @@ def _placeholder_faults(documents: Mapping[str, dict[str, Any]]) -> list[Fault]:
     for language, document in documents.items():
         for name, text in document["texts"].items():
             try:
-                used[language, name] = _placeholders(text)
+                used[language, name] = {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
             except ValueError as error:
                 faults.append(Fault(pack_file(language, "texts"), f"text '{name}'", f"{error}; write a single brace as two"))
     for (language, name), placeholders in used.items():
         if placeholders != used.get(("es", name), placeholders):
-            faults.append(
-                Fault(pack_file(language, "texts"), f"text '{name}'", "must have the placeholders of the Spanish one")
-            )
+            remedy = "must have the placeholders of the Spanish one"
+            faults.append(Fault(pack_file(language, "texts"), f"text '{name}'", remedy))
     return faults
-
-
-def _placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

@@ -96,17 +96,15 @@ class LanguageDetector:
 
         Who goes on in a language that is not served is answered as before.
         """
-        shares = {name: share for name, share in self._guess(said_in(text)).items() if self._answer(name) in candidates}
+        guessed = self._guess(said_in(text)).items()
+        shares = {name: share for name, share in guessed if self._answered_in.get(name, name) in candidates}
         if previous in candidates and shares and max(shares, key=shares.__getitem__) not in self.scripts:
             return previous
         answers: dict[str, float] = dict.fromkeys(candidates, 0.0)
         for name, share in shares.items():
-            answers[self._answer(name)] += share
+            answers[self._answered_in.get(name, name)] += share
         best = max(answers, key=answers.__getitem__)
         return best if answers[best] > least * sum(answers.values()) else None
-
-    def _answer(self, language: str) -> str:
-        return self._answered_in.get(language, language)
 
     def _by_words(self, saying: Sequence[str], candidates: Collection[str]) -> str | None:
         votes: Counter[str] = Counter()

@@ -3,9 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from stdnum.iso7064 import mod_97_10
 
@@ -16,37 +15,30 @@ _NAME: Final = re.compile(r"\{([a-z_]+)\}")
 _DIGIT: Final = re.compile(r"\d")
 
 
-@dataclass(frozen=True, slots=True)
 class _Rules:
     """What data/identity.json holds; its schema says what each part is."""
 
-    offices: frozenset[str]
-    of_bodies: tuple[str, ...]
-    protected: re.Pattern[str]
-    kinds: Mapping[str, re.Pattern[str]]
-    said: re.Pattern[str]
-    numbered: re.Pattern[str]
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        known: dict[str, str] = {}
+
+        def compiled(patterns: Sequence[str]) -> re.Pattern[str]:
+            named = (_NAME.sub(lambda name: known[name[1]], pattern) for pattern in patterns)
+            return re.compile("|".join(named), re.IGNORECASE)
+
+        for name, alternatives in document["words"].items():
+            known[name] = compiled(alternatives).pattern
+        self.offices = frozenset(document["offices"])
+        self.of_bodies = tuple(document["of_bodies"])
+        self.protected = compiled(document["protected"])
+        self.kinds = {kind: compiled(patterns) for kind, patterns in document["kinds"].items()}
+        self.said = compiled(document["said"])
+        self.numbered = compiled(document["numbered"])
 
 
 @cache
 def _rules() -> _Rules:
     """Compile the patterns that the release carries. Raises DataError."""
-    document = read_data(package_folder() / "data", "identity.json", "identity")
-    known: dict[str, str] = {}
-
-    def compiled(patterns: Sequence[str]) -> re.Pattern[str]:
-        return re.compile("|".join(_NAME.sub(lambda name: known[name[1]], pattern) for pattern in patterns), re.IGNORECASE)
-
-    for name, alternatives in document["words"].items():
-        known[name] = compiled(alternatives).pattern
-    return _Rules(
-        frozenset(document["offices"]),
-        tuple(document["of_bodies"]),
-        compiled(document["protected"]),
-        {kind: compiled(patterns) for kind, patterns in document["kinds"].items()},
-        compiled(document["said"]),
-        compiled(document["numbered"]),
-    )
+    return _Rules(read_data(package_folder() / "data", "identity.json", "identity"))
 
 
 def may_identify(text: str) -> bool:

@@ -25,6 +25,10 @@ _SIGNS: Final = " :,.;!？?¿¡-–—…，。"
 _PAUSE: Final = re.compile(r"^\s*[,.;:!…،。！，；\-–—]")
 
 
+# What corrects something in a message: start, end, and what it does.
+_Phrases = Sequence[tuple[int, int, tuple[PhraseKind, ...]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What a person puts right. `meant` is the new information, empty when there is none.
@@ -92,15 +96,14 @@ def set_apart(found: Found, document: str | None) -> Found:
 def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) -> str | None:
     written = located(question)
     said = texts_of(written)
-    spans = book.correcting.spans(said)
-    refusal = _refusal(question, written, spans, book)
+    found = book.correcting.found(said)
+    refusal = _refusal(question, written, found, book)
     if refusal is not None:
         start, end = refusal
         before = "" if _only(said[:start], book) else _meant_after(question[: written[start].start], book)
         after = _meant_after(question[written[end - 1].end :], book)
         return f"{before} {after}".strip()
-    for start, end in spans[:2]:
-        kinds = _kinds(said, (start, end), book)
+    for start, end, kinds in found[:2]:
         if PhraseKind.RESTART in kinds and _only(said[:start], book):
             return question[written[end - 1].end :].strip(" :,.")
         if start == 0 and PhraseKind.NEGATION in kinds and end < len(said) and _PAUSE.match(question[written[end - 1].end :]):
@@ -110,29 +113,26 @@ def _without_refusal(question: str, book: Phrasebook, named: NamedProcedures) ->
     return None
 
 
-def _refusal(
-    question: str, written: Sequence[Token], spans: Sequence[tuple[int, int]], book: Phrasebook
-) -> tuple[int, int] | None:
+def _refusal(question: str, written: Sequence[Token], found: _Phrases, book: Phrasebook) -> tuple[int, int] | None:
     """Give the refusal of a message: at its beginning or, in several words, at its end."""
     said = texts_of(written)
-    for start, end in spans:
-        if PhraseKind.REFUSAL not in _kinds(said, (start, end), book):
+    for start, end, kinds in found:
+        if PhraseKind.REFUSAL not in kinds:
             continue
         if length(" ".join(said[start:end])) > SHORT_REFUSAL:
             if start <= LATEST or (end == len(said) and end - start > LATEST):
                 return start, end
-        elif _only(said[:start], book) and _ends(question, written, spans, book, end):
+        elif _only(said[:start], book) and _ends(question, written, found, end):
             return start, end
     return None
 
 
-def _ends(question: str, written: Sequence[Token], spans: Sequence[tuple[int, int]], book: Phrasebook, end: int) -> bool:
+def _ends(question: str, written: Sequence[Token], found: _Phrases, end: int) -> bool:
     """Whether a short refusal is a sentence of its own: nothing follows, or a pause, or what is meant."""
     if end == len(written) or _PAUSE.match(question[written[end - 1].end :]):
         return True
-    said = texts_of(written)
-    following = next((span for span in spans if span[0] == end), None)
-    return following is not None and bool(_kinds(said, following, book) & {PhraseKind.MEANING, PhraseKind.RESTART})
+    following = next((kinds for start, _, kinds in found if start == end), ())
+    return PhraseKind.MEANING in following or PhraseKind.RESTART in following
 
 
 def _meant_after(text: str, book: Phrasebook) -> str:
@@ -144,10 +144,6 @@ def _meant_after(text: str, book: Phrasebook) -> str:
         if _only(said[end:start], book):
             end = stop
     return text[written[end - 1].end if end else 0 :].strip(_SIGNS)
-
-
-def _kinds(said: Sequence[str], span: tuple[int, int], book: Phrasebook) -> frozenset[str]:
-    return frozenset(book.correcting.entries[tuple(said[span[0] : span[1]])])
 
 
 def _only(said: Sequence[str], book: Phrasebook) -> bool:

@@ -7,7 +7,6 @@ wish to be forgotten leaves a doubt, and a doubt is for asking, not for erasing.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, product
 from pathlib import Path
@@ -63,12 +62,16 @@ class Wish(StrEnum):
 DELICATE: Final = frozenset({Wish.ERASE, Wish.EXPORT, Wish.DO_NOT_REMEMBER, Wish.DOUBT})
 
 
-@dataclass(frozen=True, slots=True)
 class _Spoken:
     """How one language says one wish: in whole phrases, or with a verb and what it is about, by ways that go together."""
 
-    phrases: Phrases[str]
-    ways: int
+    def __init__(self, said: Mapping[str, Any], fillers: Sequence[tuple[Phrase, str]], classes: Classes) -> None:
+        ways = said.get("ways", ())
+        held = {"whole": said["whole"]}
+        held |= {f"{kind}{number}": way[part] for number, way in enumerate(ways) for part, kind in PARTS}
+        wishes = ((phrase, kind) for kind, phrases in held.items() for phrase in _phrases(phrases, classes))
+        self.phrases = Phrases(chain(fillers, wishes), tuple)
+        self.ways = len(ways)
 
     def said(self, kinds: Set[str]) -> bool:
         """Whether these kinds of phrases say the wish."""
@@ -94,12 +97,16 @@ class _Spoken:
         return tuple(outside(stretch, ((start, end) for start, end, _ in found))) if self.said(kinds) else None
 
 
-@dataclass(frozen=True, slots=True)
 class _Language:
-    spoken: Mapping[Wish, _Spoken]
-    elsewhere: Phrases[bool]
-    negations: frozenset[str]
-    reasons: Phrases[bool]
+    """How one language says all wishes; what rights.json holds."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        classes = document["classes"]
+        fillers = [(phrase, "filler") for phrase in _phrases(document["fillers"], classes)]
+        self.spoken = {Wish(name): _Spoken(said, fillers, classes) for name, said in document["wishes"].items()}
+        self.elsewhere = Phrases((phrase, True) for phrase in document["elsewhere"])
+        self.negations = frozenset(word for phrase in document["negations"] for word in words(phrase))
+        self.reasons = Phrases((phrase, True) for phrase in document["reasons"])
 
     def says(self, wish: Wish, stretch: Phrase) -> bool:
         """Whether a stretch says the wish and nothing else but why."""
@@ -128,7 +135,7 @@ class Wishes:
     """Recognises wishes. Emoji that mean one are the same in every language."""
 
     def __init__(self, documents: Mapping[str, Mapping[str, Any]], signs: Mapping[str, Sequence[str]]) -> None:
-        self._languages = {language: _language(document) for language, document in documents.items()}
+        self._languages = {language: _Language(document) for language, document in documents.items()}
         self._signs = {sign: Wish(wish) for wish, held in signs.items() for sign in held}
 
     def recognise(self, text: str, preferred: str, wanted: Sequence[Wish]) -> tuple[Wish, str] | None:
@@ -187,25 +194,6 @@ def _cut(pieces: Iterable[str]) -> list[Phrase]:
 def _bare(text: str) -> str:
     """Give an emoji without what colours and shapes it, and once where it is repeated."""
     return "".join(dict.fromkeys(sign for sign in text if not sign.isspace() and sign not in SHAPING))
-
-
-def _language(document: Mapping[str, Any]) -> _Language:
-    classes = document["classes"]
-    fillers = [(phrase, "filler") for phrase in _phrases(document["fillers"], classes)]
-    return _Language(
-        spoken={Wish(name): _spoken(said, fillers, classes) for name, said in document["wishes"].items()},
-        elsewhere=Phrases((phrase, True) for phrase in document["elsewhere"]),
-        negations=frozenset(word for phrase in document["negations"] for word in words(phrase)),
-        reasons=Phrases((phrase, True) for phrase in document["reasons"]),
-    )
-
-
-def _spoken(said: Mapping[str, Any], fillers: Sequence[tuple[Phrase, str]], classes: Classes) -> _Spoken:
-    ways = said.get("ways", ())
-    held = {"whole": said["whole"]}
-    held |= {f"{kind}{number}": way[part] for number, way in enumerate(ways) for part, kind in PARTS}
-    wishes = ((phrase, kind) for kind, phrases in held.items() for phrase in _phrases(phrases, classes))
-    return _Spoken(Phrases(chain(fillers, wishes), tuple), len(ways))
 
 
 def _phrases(phrases: Iterable[str], classes: Classes) -> Iterator[Phrase]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from clara.data_files import DataError, Fault
 from clara.knowledge.hotlines import read_hotlines
@@ -190,8 +190,7 @@ def pieces(text: str) -> list[str]:
 
 def read_danger(folder: Path, model: TextClassifier) -> Danger:
     """Read danger.json of every pack below `folder`, for a trained model. Raises DataError naming every fault of every file."""
-    sure, alone, helps = read_said(folder)
-    return Danger(model, sure, alone, helps)
+    return Danger(model, *read_said(folder))
 
 
 def read_said(folder: Path) -> tuple[Phrases[str], Phrases[str], dict[str, Help]]:
@@ -204,7 +203,8 @@ def read_said(folder: Path) -> tuple[Phrases[str], Phrases[str], dict[str, Help]
         file = pack_file(language, "danger")
         filled, lacking = lines.fill(document, file)
         faults += lacking or _too_long(filled["texts"], file)
-        helps[language] = _help(filled["texts"])
+        whole, line = ({kind: filled["texts"][kind][shape] for kind in DangerKind} for shape in ("whole", "line"))
+        helps[language] = Help(whole, line)
         for name, phrases in said.items():
             phrases += [(phrase, kind) for kind, held in filled["phrases"][name].items() for phrase in held]
     if faults:
@@ -218,7 +218,3 @@ def _too_long(texts: Mapping[str, Mapping[str, str]], file: str) -> Iterator[Fau
         for shape, longest in (("whole", LONGEST_WHOLE), ("line", LONGEST_LINE)):
             if len(said[shape]) > longest:
                 yield Fault(file, f"$.texts.{kind}.{shape}", f"is longer than {longest} characters; shorten it")
-
-
-def _help(texts: Mapping[str, Any]) -> Help:
-    return Help({kind: texts[kind]["whole"] for kind in DangerKind}, {kind: texts[kind]["line"] for kind in DangerKind})

@@ -1,15 +1,14 @@
 """What the facts behind a statement allow to say: their figures, denials, names and words, each fact read once."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from clara.answering.verification.polarity import PLAIN, STEM, Bound, Denials, bounds_in, denials_in, kinds_in, together
+from clara.answering.verification.polarity import PLAIN, STEM, bounds_in, denials_in, kinds_in, together
 from clara.answering.verification.statements import Subjects
 from clara.knowledge.passages import fact_of
 from clara.language.figures.agreement import HeldFigures
 from clara.language.figures.figure import Figure, FigureKind
-from clara.language.figures.lexicon import SPANISH, Polarity
+from clara.language.figures.lexicon import SPANISH
 from clara.language.figures.reader import Reader
 from clara.language.tokens import cut, words
 from clara.retrieval.passage import Passage
@@ -19,20 +18,57 @@ _KEPT: Final = 4_096
 _TELLING: Final = 3
 
 
-@dataclass(frozen=True)
 class Ground:
     """One fact, read."""
 
-    passage: Passage
-    figures: tuple[Figure, ...]
-    exact: tuple[str, ...]
-    polarity: frozenset[Polarity]
-    denials: Denials
-    bounds: frozenset[Bound]
-    procedures: frozenset[frozenset[str]]
-    bodies: frozenset[str]
-    stems: frozenset[str]
-    titles: frozenset[str]
+    def __init__(self, passage: Passage, reader: Reader, subjects: Subjects) -> None:
+        lexicon, sources = reader.lexicon(passage.language), fact_of(passage).sources
+        text = " ".join((*passage.heading, passage.text))
+        tokens = cut(passage.text)
+        self._reader = reader
+        self.passage = passage
+        self.figures = tuple(self._figures())
+        self.exact = tuple(str(source.seen_on) for source in sources)
+        self.polarity = kinds_in(tokens, lexicon)
+        self.denials = denials_in(tokens, lexicon)
+        self.bounds = bounds_in(tokens, lexicon)
+        self.procedures = subjects.procedures_in(text, passage.language) | {frozenset({passage.document_id})}
+        self.bodies = subjects.bodies_in(cut(f"{text} {' '.join(source.url for source in sources)}"))
+        self.stems = stems_of(passage.text, lexicon.stop)
+        self.titles = stems_of(" ".join(passage.heading), lexicon.stop)
+
+    def _figures(self) -> Iterator[Figure]:
+        """Give the figures of a fact: those of its text, its values, its sources, its legal basis and its last day."""
+        passage, fact = self.passage, fact_of(self.passage)
+        text = " . ".join((*passage.heading, passage.text))
+        yield from self._read_figures(text, passage.language)
+        for value in sorted(fact.values, key=str):
+            yield from self._value(value)
+        for source in fact.sources:
+            yield Figure(FigureKind.URL, source.url)
+        for basis in fact.legal_basis:
+            cited = self._read_figures(f"{basis.norm} . {basis.provision or ''}", SPANISH)
+            yield from (figure for figure in cited if figure.kind in {FigureKind.NORM, FigureKind.PROVISION})
+        for day in (fact.validity.first, fact.validity.last):
+            if day:
+                yield Figure(FigureKind.DATE, day.isoformat())
+
+    def _value(self, figure: Figure) -> Iterator[Figure]:
+        """Give a value as this reader writes it, and the rhythm of an amount."""
+        if figure.kind in {FigureKind.NORM, FigureKind.PROVISION, FigureKind.FORM}:
+            yield from self._read_figures(str(figure.value), SPANISH)
+        yield figure
+        if figure.kind is FigureKind.AMOUNT and "/" in (figure.unit or ""):
+            yield Figure(FigureKind.PERIOD, 1.0, str(figure.unit).partition("/")[2])
+
+    def _read_figures(self, text: str, language: str) -> Iterator[Figure]:
+        """Read the figures of a fact. Facts are ours: a point in their numbers separates thousands, and nothing else."""
+        for found in self._reader.figures_in(text, language):
+            sorts: dict[tuple[object, ...], Figure] = {}
+            for reading in found.readings:
+                value = None if isinstance(reading.value, float) else reading.value
+                sorts.setdefault((reading.kind, reading.unit, value), reading)
+            yield from sorts.values()
 
 
 class Grounds:
@@ -89,59 +125,8 @@ class Groundwork:
         if (ground := self._read.get(key)) is None:
             if len(self._read) >= _KEPT:
                 self._read.clear()
-            ground = self._read[key] = self._reading(passage)
+            ground = self._read[key] = Ground(passage, self._reader, self._subjects)
         return ground
-
-    def _reading(self, passage: Passage) -> Ground:
-        lexicon = self._reader.lexicon(passage.language)
-        text = " ".join((*passage.heading, passage.text))
-        tokens = cut(passage.text)
-        sources = fact_of(passage).sources
-        return Ground(
-            passage=passage,
-            figures=tuple(self._figures(passage)),
-            exact=tuple(str(source.seen_on) for source in sources),
-            polarity=kinds_in(tokens, lexicon),
-            denials=denials_in(tokens, lexicon),
-            bounds=bounds_in(tokens, lexicon),
-            procedures=self._subjects.procedures_in(text, passage.language) | {frozenset({passage.document_id})},
-            bodies=self._subjects.bodies_in(cut(f"{text} {' '.join(source.url for source in sources)}")),
-            stems=stems_of(passage.text, lexicon.stop),
-            titles=stems_of(" ".join(passage.heading), lexicon.stop),
-        )
-
-    def _figures(self, passage: Passage) -> Iterator[Figure]:
-        """Give the figures of a fact: those of its text, its values, its sources, its legal basis and its last day."""
-        fact = fact_of(passage)
-        text = " . ".join((*passage.heading, passage.text))
-        yield from self._read_figures(text, passage.language)
-        for value in sorted(fact.values, key=str):
-            yield from self._value(value)
-        for source in fact.sources:
-            yield Figure(FigureKind.URL, source.url)
-        for basis in fact.legal_basis:
-            cited = self._read_figures(f"{basis.norm} . {basis.provision or ''}", SPANISH)
-            yield from (figure for figure in cited if figure.kind in {FigureKind.NORM, FigureKind.PROVISION})
-        for day in (fact.validity.first, fact.validity.last):
-            if day:
-                yield Figure(FigureKind.DATE, day.isoformat())
-
-    def _value(self, figure: Figure) -> Iterator[Figure]:
-        """Give a value as this reader writes it, and the rhythm of an amount."""
-        if figure.kind in {FigureKind.NORM, FigureKind.PROVISION, FigureKind.FORM}:
-            yield from self._read_figures(str(figure.value), SPANISH)
-        yield figure
-        if figure.kind is FigureKind.AMOUNT and "/" in (figure.unit or ""):
-            yield Figure(FigureKind.PERIOD, 1.0, str(figure.unit).partition("/")[2])
-
-    def _read_figures(self, text: str, language: str) -> Iterator[Figure]:
-        """Read the figures of a fact. Facts are ours: a point in their numbers separates thousands, and nothing else."""
-        for found in self._reader.figures_in(text, language):
-            sorts: dict[tuple[object, ...], Figure] = {}
-            for reading in found.readings:
-                value = None if isinstance(reading.value, float) else reading.value
-                sorts.setdefault((reading.kind, reading.unit, value), reading)
-            yield from sorts.values()
 
 
 def stems_of(text: str, stop: frozenset[str]) -> frozenset[str]:

@@ -81,10 +81,7 @@ class Evidence:
 
 
 def evidence_of(
-    cited: Sequence[tuple[Citation, Passage]],
-    limits: Mapping[str, Sequence[str]],
-    main: str,
-    places: Mapping[str, str],
+    cited: Sequence[tuple[Citation, Passage]], limits: Mapping[str, Sequence[str]], main: str, places: Mapping[str, str]
 ) -> Evidence:
     """Make the evidence of an answer. `limits` and `main` name facts by their ids."""
     marks = {passage.id: citation.mark for citation, passage in cited}

@@ -141,7 +141,6 @@ class Unit:
     wording: str
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
     """One language. Spanish units, months, norms and forms are understood in every language: people keep them.
 
@@ -150,27 +149,31 @@ class Lexicon:
     "most", "before" and "after".
     """
 
-    language: str
-    numbers: NumberWords
-    only_with_unit: frozenset[str]
-    between: Phrases[bool]
-    fillers: Phrases[bool]
-    units: Phrases[Unit]
-    rates: Phrases[str]
-    months: Phrases[int]
-    only_with_day: frozenset[str]
-    month_glue: Phrases[bool]
-    year_glue: Phrases[bool]
-    wholes: Phrases[tuple[float, str]]
-    shares: Phrases[float]
-    norms: Mapping[str, str]
-    provisions: Mapping[str, str]
-    forms: tuple[str, ...]
-    polarity: Phrases[Polarity]
-    bounds: Phrases[str]
-    restating: Phrases[bool]
-    stop: frozenset[str]
-    auxiliary: frozenset[str]
+    def __init__(self, language: str, own: Mapping[str, Any], spanish: Mapping[str, Any]) -> None:
+        """Take what reading.json of a language holds, and that of Spanish."""
+        both = [own] if own is spanish else [own, spanish]
+        self.language = language
+        self.numbers = NumberWords(own["numbers"], own["joiners"])
+        self.only_with_unit = _folded(own["only_with_unit"])
+        self.between = _known([*own["between"], ",", "/", "-"])
+        self.fillers = _known([entry for document in both for entry in document["fillers"]])
+        self.units = Phrases(((form, Unit(name, folded(form))) for name, form in [*_each(both, "units"), *_SIZES]), signs)
+        self.rates = Phrases(((form, name) for name, form in _each(both, "rates")), signs)
+        self.months = Phrases(
+            ((form, number) for document in both for number, forms in enumerate(document["months"], 1) for form in forms), signs
+        )
+        self.only_with_day = _folded(own["only_with_day"])
+        self.month_glue = _known([entry for document in both for entry in document["month_glue"]])
+        self.year_glue = _known([entry for document in both for entry in document["year_glue"]])
+        self.wholes = Phrases(((form, (float(number), unit)) for form, (number, unit) in own["wholes"].items()), signs)
+        self.shares = Phrases(((form, float(share)) for share, forms in own["shares"].items() for form in forms), signs)
+        self.norms = _by_wording(both, "norms")
+        self.provisions = _by_wording(both, "provisions")
+        self.forms = tuple(dict.fromkeys(folded(form) for document in both for form in document["forms"]))
+        self.polarity = Phrases(((entry, polarity) for polarity in Polarity for entry in own[polarity.value]), signs)
+        self.bounds = Phrases(((entry, bound) for bound, entries in own["bounds"].items() for entry in entries), signs)
+        self.stop = _folded([*own["stop"], *own["auxiliary"]])
+        self.auxiliary = _folded(own["auxiliary"])
 
     def month(self, name: str) -> int | None:
         """Give the number of a month by its name."""
@@ -189,36 +192,7 @@ def read_lexicons(folder: Path) -> dict[str, Lexicon]:
         faults.append(Fault(pack_file(SPANISH, "reading"), "file", "is missing or broken; restore data/ from the repository"))
     if faults:
         raise DataError(faults)
-    return {language: _lexicon(language, document, documents[SPANISH]) for language, document in documents.items()}
-
-
-def _lexicon(language: str, own: Mapping[str, Any], spanish: Mapping[str, Any]) -> Lexicon:
-    both = [own] if own is spanish else [own, spanish]
-    return Lexicon(
-        language=language,
-        numbers=NumberWords(own["numbers"], own["joiners"]),
-        only_with_unit=_folded(own["only_with_unit"]),
-        between=_known([*own["between"], ",", "/", "-"]),
-        fillers=_known([entry for document in both for entry in document["fillers"]]),
-        units=Phrases(((form, Unit(name, folded(form))) for name, form in [*_each(both, "units"), *_SIZES]), signs),
-        rates=Phrases(((form, name) for name, form in _each(both, "rates")), signs),
-        months=Phrases(
-            ((form, number) for document in both for number, forms in enumerate(document["months"], 1) for form in forms), signs
-        ),
-        only_with_day=_folded(own["only_with_day"]),
-        month_glue=_known([entry for document in both for entry in document["month_glue"]]),
-        year_glue=_known([entry for document in both for entry in document["year_glue"]]),
-        wholes=Phrases(((form, (float(number), unit)) for form, (number, unit) in own["wholes"].items()), signs),
-        shares=Phrases(((form, float(share)) for share, forms in own["shares"].items() for form in forms), signs),
-        norms=_by_wording(both, "norms"),
-        provisions=_by_wording(both, "provisions"),
-        forms=tuple(dict.fromkeys(folded(form) for document in both for form in document["forms"])),
-        polarity=Phrases(((entry, polarity) for polarity in Polarity for entry in own[polarity.value]), signs),
-        bounds=Phrases(((entry, bound) for bound, entries in own["bounds"].items() for entry in entries), signs),
-        restating=_known(own["restating"]),
-        stop=_folded([*own["stop"], *own["auxiliary"]]),
-        auxiliary=_folded(own["auxiliary"]),
-    )
+    return {language: Lexicon(language, document, documents[SPANISH]) for language, document in documents.items()}
 
 
 def _known(entries: Sequence[str]) -> Phrases[bool]:
