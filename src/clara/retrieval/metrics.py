@@ -1,7 +1,7 @@
 """What retrieval counts: tiers, times and failures; how the counts of many processes become one."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
@@ -130,7 +130,7 @@ def summary(counters: Counters) -> dict[str, object]:
         "failures": _by_label(counters, FAILURES),
         "cache": layers,
         "cache_events": _by_label(counters, CACHE_EVENTS),
-        "model_calls": _by_labels(counters, MODEL_CALLS),
+        "model_calls": _calls(counters),
         "rates": {
             "found": _share(statuses.get("found", 0), served),
             "cache_hit": _share(sum(count for layer, count in layers.items() if layer != "none"), served),
@@ -141,19 +141,19 @@ def summary(counters: Counters) -> dict[str, object]:
 
 
 def _by_label(counters: Counters, name: str, place: int = 0) -> dict[str, int]:
-    summed: dict[str, int] = {}
+    summed: Counter[str] = Counter()
     for series, value in sorted(counters.items()):
         if series.name == name:
-            summed[series.labels[place]] = summed.get(series.labels[place], 0) + int(value)
-    return summed
+            summed[series.labels[place]] += int(value)
+    return dict(summed)
 
 
-def _by_labels(counters: Counters, name: str) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+def _calls(counters: Counters) -> dict[str, dict[str, int]]:
+    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for series, value in sorted(counters.items()):
-        if series.name == name:
-            found.setdefault(series.labels[0], {})[series.labels[1]] = int(value)
-    return found
+        if series.name == MODEL_CALLS:
+            found[series.labels[0]][series.labels[1]] = int(value)
+    return dict(found)
 
 
 def _share(part: int, whole: int) -> float:
@@ -161,12 +161,8 @@ def _share(part: int, whole: int) -> float:
 
 
 def _latency(histogram: Histogram) -> dict[str, float]:
-    return {
-        "count": histogram.count,
-        "mean_ms": round(histogram.mean_ms, 2),
-        "p50_ms": round(histogram.quantile(0.5), 2),
-        "p95_ms": round(histogram.quantile(0.95), 2),
-    }
+    told = {"mean_ms": histogram.mean_ms, "p50_ms": histogram.quantile(0.5), "p95_ms": histogram.quantile(0.95)}
+    return {"count": histogram.count, **{name: round(value, 2) for name, value in told.items()}}
 
 
 # The outcome of a call that gave an answer. Only its milliseconds are summed: the others end when a guard or a deadline says.
@@ -189,33 +185,31 @@ class RetrievalMetrics:
     def record(self, found: Found, milliseconds: float) -> None:
         """Count one retrieval and how long it took as a whole."""
         layer = found.trace.get("cache")
+        spent = {**found.timings_ms, TOTAL: milliseconds}
         once = [
-            Series(RETRIEVALS, (_name(found.tier), found.status.value)),
-            Series(CACHE, (layer if layer in LAYERS else "none",)),
-            *(Series(OUTAGES, (_name(tier),)) for tier in found.outages),
-            *(Series(FAILURES, (_name(failure.partition(":")[0]),)) for failure in found.failures),
+            _series(RETRIEVALS, found.tier, found.status.value),
+            _series(CACHE, layer if layer in LAYERS else "none"),
+            *(_series(OUTAGES, tier) for tier in found.outages),
+            *(_series(FAILURES, failure.partition(":")[0]) for failure in found.failures),
+            *(Series(STAGE_BUCKETS, (_name(stage), bucket_of(taken))) for stage, taken in spent.items()),
         ]
         # A miss with a confidence had evidence, which was judged too weak to show.
         once += [Series(REFUSALS)] if found.status is Status.NOT_FOUND and found.confidence is not None else []
         once += [Series(RELAXED)] if found.relaxed else []
-        spent = {**found.timings_ms, TOTAL: milliseconds}
-        once += [Series(STAGE_BUCKETS, (_name(stage), bucket_of(taken))) for stage, taken in spent.items()]
-        self._add([*zip(once, repeat(1.0)), *((Series(STAGE_MS, (_name(stage),)), taken) for stage, taken in spent.items())])
+        self._add([*zip(once, repeat(1.0)), *((_series(STAGE_MS, stage), taken) for stage, taken in spent.items())])
 
     def record_error(self) -> None:
         """Count a retrieval that no tier could serve."""
-        self._add([(Series(RETRIEVALS, (ERROR, ERROR)), 1.0)])
+        self._add([(_series(RETRIEVALS, ERROR, ERROR), 1.0)])
 
     def record_cache(self, event: str) -> None:
         """Count what the cache did for one question."""
-        self._add([(Series(CACHE_EVENTS, (_name(event),)), 1.0)])
+        self._add([(_series(CACHE_EVENTS, event), 1.0)])
 
     def record_call(self, part: str, outcome: str, milliseconds: float) -> None:
         """Count one call of a served model: which part made it, what came of it, and how long an answer took."""
-        counted = [(Series(MODEL_CALLS, (_name(part), _name(outcome))), 1.0)]
-        if outcome == ANSWERED:
-            counted.append((Series(MODEL_MS, (_name(part),)), milliseconds))
-        self._add(counted)
+        answered = [(_series(MODEL_MS, part), milliseconds)] if outcome == ANSWERED else []
+        self._add([(_series(MODEL_CALLS, part, outcome), 1.0), *answered])
 
     def take_fresh(self) -> Counters:
         """Give what was counted since this was last asked, to be handed on: the caller has it now."""
@@ -271,6 +265,10 @@ def hand_on(metrics: RetrievalMetrics, store: MetricsStore, on_failure: Callable
     except MetricsUnavailableError as error:
         metrics.give_back(counted)
         on_failure(error)
+
+
+def _series(name: str, *labels: str) -> Series:
+    return Series(name, tuple(map(_name, labels)))
 
 
 def _name(label: str) -> str:
