@@ -7,12 +7,11 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.gazette.issues import GazetteAlert
 from clara.editorial.records import Looked
 from clara.language.figures.figure import figures_as_json
+from clara.page_templates import read_macros
 from clara.plain_text import COLUMN, columns, counted, wrapped
 
 STATES: Final = {
@@ -112,13 +111,8 @@ def page(name: str, told: object) -> str:
 
 @cache
 def _pages() -> Any:  # noqa: ANN401  a module of macros
-    environment = Environment(  # noqa: S701  for terminals, not for browsers
-        loader=PackageLoader(__package__, "."), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["figures"] = _figures
-    environment.globals |= {"STATES": STATES, "DAYS": DAYS, "wrapped": wrapped, "counted": counted}
-    environment.globals |= {"beside": _beside, "told": _told, "undecided": undecided}
-    return environment.get_template("pages.txt").module
+    known = {"STATES": STATES, "DAYS": DAYS, "wrapped": wrapped, "counted": counted, "figures": _figures}
+    return read_macros(__package__, "pages.txt", beside=_beside, told=_told, undecided=undecided, **known)
 
 
 def _figures(figures: Iterable[Mapping[str, Any]]) -> str:

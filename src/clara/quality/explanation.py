@@ -17,6 +17,7 @@ from clara.editorial.ports import EvidenceRecord
 from clara.editorial.records import ShownPassage
 from clara.errors import NotFound
 from clara.knowledge.passages import CORPUS
+from clara.page_templates import read_macros
 from clara.plain_text import table
 from clara.retrieval.passage import Found, Query
 from clara.retrieval.search import CorpusSearch, SearchChoice
@@ -26,9 +27,15 @@ from clara.retrieval.turn_vectors import TurnVectors
 VECTOR = re.compile(r"'\[[^\]]*\]'")
 # PostgreSQL's bigint, and so the last number that a turn can have.
 LARGEST_TURN = 2**63 - 1
-HEADINGS = ("passage", "score", "dense", "cosine", "lexical", "bm25", "linked", "coverage")
-
-
+# The columns of a table of hits, and what stands under each.
+COLUMNS = {
+    "passage": "id",
+    "score": "score",
+    "dense": "dense_rank",
+    "cosine": "cosine",
+    "lexical": "lexical_rank",
+    **{name: name for name in ("bm25", "linked", "coverage")},
+}
 # As many kinds of danger as a person looks at.
 MOST_KINDS = 3
 
@@ -143,51 +150,16 @@ def told_of(found: Found) -> dict[str, Any]:
 
 def page(told: Mapping[str, Any]) -> str:
     """Write an explanation for a person."""
-    if "turn" in told:
-        then = told["then"]
-        lines = [f"turn {told['turn']}, then: {then['status']} by {then['tier']}", *_search(then["trace"])]
-        lines += _turn_lines(told)
-        return "\n".join([*lines, "", "now: ", page(told["now"])]) if "now" in told else "\n".join(lines)
-    lines = [f"{told['status']} by {told['tier']}"]
-    for name in ("outages", "failures", "relaxed"):
-        if told[name]:
-            lines.append(f"{name}: {told[name]}")
-    if heard := told.get("danger"):
-        lines.append(
-            f"danger: {heard['level']}; " + ", ".join(f"{kind} {share:.3f}" for kind, share in heard["shares"].items())
-        )
-    lines += _search(told["trace"])
-    lines.append("took " + ", ".join(f"{stage} {spent:.1f} ms" for stage, spent in told["timings_ms"].items()))
-    return "\n".join([*lines, *told.get("plan", [])])
+    pages = read_macros(__package__, "explanation.txt", each=_each, aligned=_aligned)
+    return str(pages.turn(told) if "turn" in told else pages.search(told)).removesuffix("\n")
 
 
-def _search(trace: Mapping[str, Any]) -> list[str]:
-    lines: list[str] = []
-    if "cache" in trace:
-        lines.append(f"remembered: {trace['cache']}; what follows is how it was found then")
-    if judged := trace.get("judged"):
-        chance = "nothing to judge" if judged["confidence"] is None else f"confidence {judged['confidence']:.3f}"
-        evidence = ", ".join(f"{name} {value:.3f}" for name, value in judged["evidence"].items())
-        lines.append(f"{chance}, shown from {judged['threshold']:.3f} on, judged by: {evidence or 'nothing'}")
-    if understood := trace.get("understood"):
-        meant = ", ".join(f"{document} +{weight:.2f}" for document, weight in understood["documents"].items())
-        outside = understood["outside"]
-        lines.append(f"probably about: {meant or 'nothing it knows'}; outside: {'?' if outside is None else f'{outside:.3f}'}")
-    if filters := {name: accepted for name, accepted in trace.get("filters", {}).items() if accepted}:
-        lines.append("only where " + "; ".join(f"{name} is {' or '.join(accepted)}" for name, accepted in filters.items()))
-    if today := trace.get("today"):
-        lines.append(f"today is {today}")
-    if ended := trace.get("ended"):
-        lines.append(f"held once: {', '.join(ended)}")
-    if hits := trace.get("hits"):
-        lines += ["", *_table(hits)]
-    return lines
+def _each(values: Mapping[str, Any], form: str) -> str:
+    return ", ".join(form.format(name, value) for name, value in values.items())
 
 
-def _table(hits: list[Mapping[str, Any]]) -> list[str]:
-    keys = ("id", "score", "dense_rank", "cosine", "lexical_rank", "bm25", "linked", "coverage")
-    rows = [HEADINGS, *(tuple(_cell(hit.get(key)) for key in keys) for hit in hits)]
-    return table(rows)
+def _aligned(hits: Sequence[Mapping[str, Any]]) -> list[str]:
+    return table([list(COLUMNS), *([_cell(hit.get(key)) for key in COLUMNS.values()] for hit in hits)])
 
 
 def _cell(value: object) -> str:
@@ -203,25 +175,3 @@ def _as_searched(query: Query, trace: Mapping[str, Any]) -> Query:
     territories = tuple(filters.get("territories", ()))
     today = day(trace.get("today"))
     return replace(query, documents=understood.get("documents", {}), sections=sections, territories=territories, today=today)
-
-
-def _turn_lines(told: Mapping[str, Any]) -> list[str]:
-    """Write both for a person."""
-    lines = [line for citation in told.get("citations", ()) for line in _cited(citation)]
-    again = told.get("again")
-    if again is None:
-        return lines
-    if not again["answered"]:
-        return [*lines, "", f"not answered again: {again['why']}"]
-    verdict = "the same status and citations" if again["same"] else f"other: {again['status']} {' '.join(again['citations'])}"
-    return [*lines, "", f"answered again on the evidence of that time: {verdict}", again["text"]]
-
-
-def _cited(citation: Mapping[str, Any]) -> list[str]:
-    source = citation["source"]
-    where = f"  {source['url']} ({source['seen_on']})"
-    head = f"[{citation['mark']}] {citation['passage_id']}"
-    if not citation["recorded"]:
-        return [f"{head}: what it said then is not recorded", where]
-    since = "it says something else now, or is not told any more" if citation["changed"] else "unchanged since"
-    return [f"{head}, {since}: {citation['text']}", where]
