@@ -1,8 +1,8 @@
 """How fresh what is told is, by fact, source and procedure: a fact is as fresh as the youngest look at one of its sources."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from clara.knowledge.procedure import Source
@@ -104,14 +104,6 @@ class Freshness:
     facts: tuple[FactFreshness, ...]
 
 
-@dataclass(slots=True)
-class _Rests:
-    """What rests on a source."""
-
-    facts: int = 0
-    seen: list[date] = field(default_factory=list)
-
-
 def freshness_of(held: Held) -> Freshness:
     """Judge everything."""
     facts = sorted((_fact(fact, held) for fact in held.facts), key=lambda fact: (fact.checked or date.min, fact.fact))
@@ -159,41 +151,36 @@ def _procedure(
 
 
 def _sources(held: Held) -> Iterable[SourceFreshness]:
-    rests = _resting(held.facts)
+    counts, seen = _resting(held.facts)
     for source_id in held.registered.keys() | held.checks.keys():
         source, check = held.registered.get(source_id), held.checks.get(source_id)
-        resting = rests.get(source_id) or (rests.get(address_of(source.url)) if source else None) or _Rests()
+        key = source_id if source is None or source_id in counts else address_of(source.url)
+        overdue = check is None or (source is not None and held.now - check.checked_at > timedelta(days=source.every_days))
         yield SourceFreshness(
             source=source_id,
             url=source.url if source else None,
             procedures=source.procedures if source else (),
-            facts=resting.facts,
-            oldest_seen=min(resting.seen, default=None),
-            newest_seen=max(resting.seen, default=None),
+            facts=counts[key],
+            oldest_seen=min(seen[key], default=None),
+            newest_seen=max(seen[key], default=None),
             every_days=source.every_days if source else None,
             checked_at=check.checked_at if check else None,
             reached_at=check.reached_at if check else None,
             outcome=check.outcome if check else None,
-            stale=source is not None and _is_stale(source, check, held.now),
+            stale=source is not None and overdue,
         )
 
 
-def _is_stale(source: RegisteredSource, check: Check | None, now: datetime) -> bool:
-    return check is None or now - check.checked_at > timedelta(days=source.every_days)
-
-
-def _resting(facts: Iterable[ServedFact]) -> Mapping[str, _Rests]:
-    """Count the facts that rest on each norm, by its number, and on each page, by its address, and when that was seen."""
-    rests: dict[str, _Rests] = defaultdict(_Rests)
+def _resting(facts: Iterable[ServedFact]) -> tuple[Counter[str], Mapping[str, list[date]]]:
+    """Count the facts that rest on each norm, by its number, and on each page, by its address, and tell when that was seen."""
+    counts: Counter[str] = Counter()
+    seen: dict[str, list[date]] = defaultdict(list)
     for fact in facts:
-        of_norms = [source.seen_on.first for source in fact.sources if is_norm(source.url)]
-        for norm in fact.norms:
-            rests[norm].facts += 1
-            rests[norm].seen += of_norms
-        for address in {address_of(source.url) for source in fact.sources}:
-            rests[address].facts += 1
-            rests[address].seen += [source.seen_on.first for source in fact.sources if address_of(source.url) == address]
-    return rests
+        counts.update({*fact.norms, *(address_of(source.url) for source in fact.sources)})
+        for source in fact.sources:
+            for name in (address_of(source.url), *(fact.norms if is_norm(source.url) else ())):
+                seen[name].append(source.seen_on.first)
+    return counts, seen
 
 
 def _days(day: date | None, today: date) -> int | None:

@@ -44,7 +44,15 @@ class Hotlines:
 
     def filled(self, text: str) -> str:
         """Put numbers and addresses in the place of lines. Raises KeyError with what the table lacks."""
-        return _PLACEHOLDER.sub(lambda match: self._said(match[1], mail=match[2] is not None), text)
+
+        def said(place: re.Match[str]) -> str:
+            line = self._by_id.get(place[1])
+            told = None if line is None else line.mail if place[2] else line.number
+            if told is None:
+                raise KeyError(place[0])
+            return told
+
+        return _PLACEHOLDER.sub(said, text)
 
     def fill(self, document: Mapping[str, Any], file: str) -> tuple[dict[str, Any], list[Fault]]:
         """Fill every text of a document; give the document, and a fault for each text that names what the table lacks."""
@@ -63,13 +71,6 @@ class Hotlines:
         except KeyError as lacking:
             faults.append(Fault(file, place, f"{lacking.args[0]} is not in {FILE}; add it there, or correct it"))
             return _PLACEHOLDER.sub("", value)
-
-    def _said(self, name: str, *, mail: bool) -> str:
-        line = self._by_id.get(name)
-        said = None if line is None else line.mail if mail else line.number
-        if said is None:
-            raise KeyError(f"{{line.{name}{'.mail' if mail else ''}}}")
-        return said
 
 
 def read_hotlines(folder: Path) -> Hotlines:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import exp
 
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.procedure import Procedure
 from clara.knowledge.questions import OUTSIDE
 from clara.language.phrases import Phrases, every
 from clara.language.tokens import words
@@ -41,13 +40,10 @@ class NamedProcedures:
     """Tells which procedures a text names, by whole words and phrases of their vocabulary in every language."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        names: set[tuple[str, str]] = set()  # languages share many phrases: each counts once
-        lookalikes: set[tuple[str, str]] = set()
-        for procedure in catalogue.procedures.values():
-            names.update((phrase, procedure.id) for phrase in _own_phrases(procedure))
-            lookalikes.update((phrase, procedure.id) for phrase in every(procedure.lookalikes))
-        self._names = Phrases(names)
-        self._lookalikes = Phrases(lookalikes)
+        procedures = catalogue.procedures.values()
+        # Languages share many phrases: each counts once.
+        self._names = Phrases({(said, one.id) for one in procedures for said in (*every(one.vocabulary), *one.name.values())})
+        self._lookalikes = Phrases({(said, one.id) for one in procedures for said in every(one.lookalikes)})
 
     def find(self, text: str) -> dict[str, int]:
         """Give the number of words with which each procedure is named.
@@ -116,10 +112,6 @@ def _vocabulary(text: str) -> frozenset[str]:
 def _holds(passage: Passage, query: Query) -> bool:
     around = not query.territories or passage.territory in query.territories
     return around and (query.today is None or passage.begun(query.today))
-
-
-def _own_phrases(procedure: Procedure) -> list[str]:
-    return [*every(procedure.vocabulary), *procedure.name.values()]
 
 
 # By how much a procedure's odds grow when the question names it. On the 180 in-scope questions of development.jsonl: right

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, timedelta
 from typing import Any, Final
 
-from clara.knowledge.procedure import Certainty, Fact, Procedure, Section, fact_from
+from clara.knowledge.procedure import Certainty, Fact, Procedure, fact_from
 from clara.language.figures.figure import figures_as_json
 from clara.retrieval.passage import Passage
 from clara.retrieval.validity import ALWAYS
@@ -62,7 +62,20 @@ def passages_of(procedure: Procedure, today: date) -> list[FactPassage]:
     then, and gives the latter apart.
     """
     return [
-        _passage(procedure, section, fact, place)
+        FactPassage(
+            id=fact.id,
+            corpus=CORPUS,
+            collection=COLLECTION,
+            document_id=procedure.id,
+            section=section.id,
+            heading=(procedure.name["es"], section.title),
+            text=fact.text,
+            language="es",
+            territory=fact.territory,
+            validity=fact.validity,
+            fact=fact,
+            place=place,
+        )
         for section in procedure.sections
         for place, fact in enumerate(section.facts, 1)
         if fact.certainty is not Certainty.UNVERIFIED and not fact.validity.ended(today - KEPT)
@@ -87,20 +100,3 @@ def fact_passage(stored: Passage) -> FactPassage:
     fact = replace(fact_from(told), validity=stored.validity or ALWAYS)
     columns = {one.name: getattr(stored, one.name) for one in fields(Passage)}
     return FactPassage(**{**columns, "validity": fact.validity, "metadata": {}}, fact=fact, place=stored.metadata["place"])
-
-
-def _passage(procedure: Procedure, section: Section, fact: Fact, place: int) -> FactPassage:
-    return FactPassage(
-        id=fact.id,
-        corpus=CORPUS,
-        collection=COLLECTION,
-        document_id=procedure.id,
-        section=section.id,
-        heading=(procedure.name["es"], section.title),
-        text=fact.text,
-        language="es",
-        territory=fact.territory,
-        validity=fact.validity,
-        fact=fact,
-        place=place,
-    )

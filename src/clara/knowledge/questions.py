@@ -62,15 +62,10 @@ def read_questions(
 
 
 def _questions(stem: str, document: Mapping[str, Any], facts: Mapping[str, str]) -> Iterator[TypicalQuestion]:
-    blocks = document["topics"] if stem == OUTSIDE else document["sections"] | document.get("facts", {})
-    yield from _asked(stem, {GENERAL: document.get(GENERAL, {}), **blocks}, facts)
-    yield from _asked(stem, document.get(MORE, {}), facts, MORE)
-
-
-def _asked(
-    stem: str, blocks: Mapping[str, Mapping[str, list[str]]], facts: Mapping[str, str], within: str = ""
-) -> Iterator[TypicalQuestion]:
-    for block, by_language in blocks.items():
+    own = document["topics"] if stem == OUTSIDE else document["sections"] | document.get("facts", {})
+    general = {GENERAL: document.get(GENERAL, {})}
+    blocks = [("", *block) for block in (general | own).items()] + [(MORE, *block) for block in document.get(MORE, {}).items()]
+    for within, block, by_language in blocks:
         section, fact = "" if block == GENERAL else facts.get(block, block), block if block in facts else ""
         for language, texts in by_language.items():
             for number, text in enumerate(texts, 1):

@@ -13,7 +13,7 @@ from clara.data_files import DataError, Fault, read_data, read_schema, record
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.hotlines import FILE as TABLE
 from clara.knowledge.hotlines import Hotline, Hotlines
-from clara.knowledge.procedure import Certainty, Fact, FactKind, Procedure
+from clara.knowledge.procedure import Certainty, Fact, FactKind
 from clara.language.figures.figure import Figure, FigureKind
 
 FILE = "sources.yaml"
@@ -77,25 +77,21 @@ def source_faults(sources: Mapping[str, RegisteredSource], catalogue: Catalogue)
         for fact in procedure.facts:
             for basis in fact.legal_basis:
                 norms.setdefault(basis.norm, set()).add(procedure.id)
-            for address in official_pages(fact):
-                pages.setdefault(address, set()).add(procedure.id)
+            for source in fact.sources:
+                if source.official and not is_norm(source.url):
+                    pages.setdefault(address_of(source.url), set()).add(procedure.id)
     held = {address_of(source.url) for source in sources.values() if source.kind is not SourceKind.NORM}
     missing = [
         *(f"facts cite the norm {norm}" for norm in sorted(norms.keys() - sources.keys())),
         *(f"facts cite the official page {address}" for address in sorted(pages.keys() - held)),
     ]
     faults = [Fault(FILE, "$.sources", f"{what}, which is not here; add it") for what in missing]
-    for source in sources.values():
-        citing = norms.get(source.id, set()) if source.kind is SourceKind.NORM else pages.get(address_of(source.url), set())
-        if set(source.procedures) != citing:
-            remedy = f"its facts are of [{', '.join(sorted(citing))}], not of [{', '.join(source.procedures)}]; correct it"
-            faults.append(Fault(FILE, f"{source.id}: procedures", remedy))
+    for one in sources.values():
+        citing = norms.get(one.id, set()) if one.kind is SourceKind.NORM else pages.get(address_of(one.url), set())
+        if set(one.procedures) != citing:
+            remedy = f"its facts are of [{', '.join(sorted(citing))}], not of [{', '.join(one.procedures)}]; correct it"
+            faults.append(Fault(FILE, f"{one.id}: procedures", remedy))
     return faults
-
-
-def official_pages(fact: Fact) -> list[str]:
-    """Give the addresses of the official pages, other than norms, that a fact was read from."""
-    return [address_of(source.url) for source in fact.sources if source.official and not is_norm(source.url)]
 
 
 def is_norm(url: str) -> bool:
@@ -215,7 +211,9 @@ def provenance_faults(
     """Check the sources of every fact, those that are not told included, of the registry, and of the lines to call."""
     faults = [fault for line in hotlines.lines for fault in _of_line(line, hosts)]
     for procedure in catalogue.procedures.values():
-        faults += _of_procedure(procedure, hosts, hotlines)
+        for section in procedure.sections:
+            for fact in section.facts:
+                faults += _of_fact(f"{procedure.id}.json", section.id, fact, hosts, hotlines)
     for source in registry:
         faults += _of_source(FILE, f"{source.id}.url", source.url, hosts, official=source.official, told=True)
     return faults
@@ -232,16 +230,20 @@ def _of_line(line: Hotline, hosts: Hosts) -> Iterator[Fault]:
             yield Fault(TABLE, line.id, f"{url} is never cited ({why}); find another source")
 
 
-def _of_procedure(procedure: Procedure, hosts: Hosts, hotlines: Hotlines) -> Iterator[Fault]:
-    file = f"{procedure.id}.json"
-    for section in procedure.sections:
-        for fact in section.facts:
-            for source in fact.sources:
-                told = fact.certainty is not Certainty.UNVERIFIED
-                yield from _of_source(file, fact.id, source.url, hosts, official=source.official, told=told)
-            if fact.certainty is not Certainty.UNVERIFIED:
-                yield from _unsupported(file, section.id, fact, hotlines)
-                yield from _of_phones(file, fact, hotlines)
+def _of_fact(file: str, section: str, fact: Fact, hosts: Hosts, hotlines: Hotlines) -> Iterator[Fault]:
+    told = fact.certainty is not Certainty.UNVERIFIED
+    for source in fact.sources:
+        yield from _of_source(file, fact.id, source.url, hosts, official=source.official, told=told)
+    if not told:
+        return
+    yield from _of_phones(file, fact, hotlines)
+    if any(source.official for source in fact.sources):
+        return
+    if fact.certainty is Certainty.OFFICIAL:
+        yield Fault(file, fact.id, "has no official source; add it, or correct its certainty")
+    elif _needs_official(section, fact, hotlines):
+        remedy = "tells a phone, fee, form or address, and has no official source; find one, or withhold it (unverified)"
+        yield Fault(file, fact.id, remedy)
 
 
 def _of_source(file: str, place: str, url: str, hosts: Hosts, *, official: bool, told: bool) -> Iterator[Fault]:
@@ -255,29 +257,14 @@ def _of_source(file: str, place: str, url: str, hosts: Hosts, *, official: bool,
         yield Fault(file, place, f"{url} is of a public body ({body}); set 'official' to true, or cite what was read")
 
 
-def _unsupported(file: str, section: str, fact: Fact, hotlines: Hotlines) -> Iterator[Fault]:
-    if any(source.official for source in fact.sources):
-        return
-    if fact.certainty is Certainty.OFFICIAL:
-        yield Fault(file, fact.id, "has no official source; add it, or correct its certainty")
-    elif needs_official(section, fact, hotlines):
-        remedy = "tells a phone, fee, form or address, and has no official source; find one, or withhold it (unverified)"
-        yield Fault(file, fact.id, remedy)
-
-
-def needs_official(section: str, fact: Fact, hotlines: Hotlines) -> bool:
+def _needs_official(section: str, fact: Fact, hotlines: Hotlines) -> bool:
     """Whether a fact of a section may be told only with an official source.
 
     A fact that only mentions a line of the table rests on the source that stands there.
     """
-    if section == OFFICIAL_SECTION or fact.kind in OFFICIAL_KINDS:
-        return True
-    return any(figure.kind in OFFICIAL_FIGURES and not _confirmed(figure, hotlines) for figure in fact.values)
-
-
-def _confirmed(figure: Figure, hotlines: Hotlines) -> bool:
-    line = hotlines.by_digits.get(str(figure.value)) if figure.kind is FigureKind.PHONE else None
-    return line is not None and line.unconfirmed is None
+    confirmed = {Figure(FigureKind.PHONE, line.digits) for line in hotlines.lines if line.unconfirmed is None}
+    told = any(figure.kind in OFFICIAL_FIGURES for figure in fact.values - confirmed)
+    return told or section == OFFICIAL_SECTION or fact.kind in OFFICIAL_KINDS
 
 
 def _of_phones(file: str, fact: Fact, hotlines: Hotlines) -> Iterator[Fault]:

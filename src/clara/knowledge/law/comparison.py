@@ -5,9 +5,9 @@ substantive. Tables are compared only where both states have any: one collection
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, Literal
 
 from clara.knowledge.law.norm import PREAMBLE, Norm, Provision
@@ -66,13 +66,12 @@ def compare_lines(before: Sequence[str], after: Sequence[str]) -> tuple[Weight |
     """
     if list(before) == list(after):
         return None, frozenset(), frozenset()
-    words = [Counter(map(_words, lines)) for lines in (before, after)]
-    if _joined(before) == _joined(after):
+    old, new = (list(map(_words, lines)) for lines in (before, after))
+    if list(chain.from_iterable(old)) == list(chain.from_iterable(new)):
         return "cosmetic", frozenset(), frozenset()
-    gone, came = (
-        _figures(line for line in lines if _words(line) not in other)
-        for lines, other in ((before, words[1]), (after, words[0]))
-    )
+    held, kept = set(old), set(new)
+    gone = _figures(line for line, words in zip(before, old, strict=True) if words not in kept)
+    came = _figures(line for line, words in zip(after, new, strict=True) if words not in held)
     return "substantive", gone - came, came - gone
 
 
@@ -110,16 +109,11 @@ def _change(before: Provision | None, after: Provision | None) -> ProvisionChang
     )
 
 
-def _joined(lines: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for line in lines for word in _words(line))
-
-
 def _words(line: str) -> tuple[str, ...]:
     text = line.lower()
     for pattern, sign in _SPELT:
         text = pattern.sub(sign, text)
-    words = _WORD.findall(compatible(text))
-    return tuple(_SAME.get(word, word) for word in words)
+    return tuple(_SAME.get(word, word) for word in _WORD.findall(compatible(text)))
 
 
 def _figures(lines: Iterable[str]) -> frozenset[Figure]:

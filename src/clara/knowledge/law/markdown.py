@@ -11,6 +11,8 @@ from typing import Final
 
 from clara.knowledge.law.labels import Label, disposition_key, read_label, read_standing
 from clara.knowledge.law.norm import Assembly, Norm, UnreadableNormError, is_structure, territory_of
+from clara.language.figures.lexicon import SPANISH
+from clara.language.figures.reader import spanish
 
 # The largest of 64 norms, the Código Civil, has 1.1 MB.
 LARGEST: Final = 20_000_000
@@ -24,9 +26,6 @@ _PLAIN_ANNEX: Final = re.compile(r"(?:ANEXO|ANEJO)(?: [IVXLC]+(?:\.[IVXLC]+)*| \
 _PLAIN_GROUP: Final = re.compile(r"DISPOSICI[OÓ]N(ES)? (ADICIONAL|TRANSITORIA|DEROGATORIA|FINAL)(?:ES|S)?\.?")
 _AMENDING: Final = re.compile(r"<small>.{0,2000}?\b(BOE-A-\d{4}-\d{1,6})")
 _REPEALED_NORM: Final = re.compile(r"Norma derogada, con efectos de(?:sde el)? (\d{1,2}) de ([a-z]+) de (\d{4})")
-_MONTHS: Final = (
-    "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre",
-)  # fmt: skip
 
 
 def read_markdown(text: str) -> Norm:
@@ -193,7 +192,7 @@ class _NormReader:
 
 def _spelt(match: re.Match[str]) -> date | None:
     try:
-        return date(int(match[3]), _MONTHS.index(match[2]) + 1, int(match[1]))
+        return date(int(match[3]), spanish().lexicon(SPANISH).month(match[2]) or 0, int(match[1]))
     except ValueError:
         return None
 

@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import date
-from typing import Any, Final
+from typing import Final
 
+from clara.data_files import each, record
 from clara.errors import Invalid
 from clara.knowledge.law.labels import REPEALED, Label, folded
 
@@ -81,23 +82,18 @@ def norm_as_json(norm: Norm) -> str:
 def norm_from_json(text: str) -> Norm:
     """Read what `norm_as_json` wrote. Raises UnreadableNormError."""
     try:
-        document = json.loads(text)
-        provisions = tuple(_provision(entry) for entry in document.pop("provisions"))
-        return Norm(provisions=provisions, **_dated(document, _NORM_DATES))
+        return record(
+            Norm,
+            json.loads(text),
+            provisions=each(lambda entry: record(Provision, entry, in_force_from=_day, in_force_to=_day)),
+            **dict.fromkeys(("published", "updated", "in_force", "repealed"), _day),
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UnreadableNormError(f"the JSON of a norm cannot be read ({error}); ingest the norm again") from error
 
 
-def _provision(entry: dict[str, Any]) -> Provision:
-    return Provision(**{**_dated(entry, _PROVISION_DATES), "heading": tuple(entry["heading"])})
-
-
-def _dated(entry: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: date.fromisoformat(value) if value and name in names else value for name, value in entry.items()}
-
-
-_NORM_DATES: Final = frozenset({"published", "updated", "in_force", "repealed"})
-_PROVISION_DATES: Final = frozenset({"in_force_from", "in_force_to"})
+def _day(value: str | None) -> date | None:
+    return date.fromisoformat(value) if value else None
 
 
 _RANKS: Final = ("libro", "titulo", "capitulo", "seccion", "subseccion")
@@ -114,11 +110,6 @@ _APPROVING: Final = "rd-"
 def is_structure(text: str) -> bool:
     """Whether a heading is one of a book, title, chapter, section or subsection."""
     return _STRUCTURE.match(text) is not None
-
-
-def is_signature(text: str) -> bool:
-    """Whether a paragraph begins what stands under a norm: place, day and names."""
-    return _SIGNED.match(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +131,7 @@ class _Draft:
 
     def written(self, key: str) -> Provision:
         text = "" if all(REPEALED.fullmatch(line) for line in self.lines) else "\n".join(self.lines)
-        wording = self.wording
-        return Provision(
-            key=key, label=self.label.label, title=self.label.title, heading=self.heading, text=text,
-            in_force_from=wording.in_force_from, in_force_to=wording.in_force_to, amended_by=wording.amended_by,
-        )  # fmt: skip
+        return Provision(key, self.label.label, self.label.title, self.heading, text, *astuple(self.wording))
 
 
 class Assembly:
@@ -188,7 +175,7 @@ class Assembly:
 
     def add(self, text: str) -> None:
         """Add a paragraph to what is open, unless the norm was signed above it."""
-        self._signed = self._signed or (self.begun and not self.in_annex and is_signature(text))
+        self._signed = self._signed or (self.begun and not self.in_annex and _SIGNED.match(text) is not None)
         if text and not self._signed:
             for draft in self._open:
                 draft.lines.append(text)

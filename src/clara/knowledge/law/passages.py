@@ -40,6 +40,7 @@ def passages_of_norm(norm: Norm, corpus: str = LAW_CORPUS, collection: str | Non
 
 def _passages(norm: Norm, provision: Provision, corpus: str, collection: str) -> Iterator[Passage]:
     name = f"{provision.label}. {provision.title}" if provision.title else provision.label
+    title = norm.title if len(norm.title) <= _SHORT_TITLE else f"{norm.title[:_SHORT_TITLE].rsplit(' ', 1)[0]}…"
     starts = provision.in_force_from or norm.in_force
     ends = provision.in_force_to or (norm.repealed and norm.repealed - timedelta(days=1))
     for number, text in enumerate(_pieces(provision.text), 1):
@@ -49,7 +50,7 @@ def _passages(norm: Norm, provision: Provision, corpus: str, collection: str) ->
             collection=collection,
             document_id=norm.id,
             section=provision.key,
-            heading=(short_title(norm.title), *provision.heading, name),
+            heading=(title, *provision.heading, name),
             text=text,
             language="es",
             territory=norm.territory,
@@ -65,11 +66,6 @@ def _passages(norm: Norm, provision: Provision, corpus: str, collection: str) ->
                 "url": norm.url,
             },
         )
-
-
-def short_title(title: str) -> str:
-    """Write the title of a norm as it is called: "Ley 39/2015, de 1 de octubre, del Procedimiento ..." in one line."""
-    return title if len(title) <= _SHORT_TITLE else f"{title[:_SHORT_TITLE].rsplit(' ', 1)[0]}…"
 
 
 def _pieces(text: str) -> list[str]:

@@ -221,7 +221,7 @@ class NormNames:
             if match.start() < read:
                 continue
             for norm in self._by_number.get(_key(match[1], match[2]), ()):
-                if _dated(match, norm.date):
+                if _dated(match) in {None, (norm.date.day, norm.date.month)}:
                     read = max(match.end(), match.start() + _shared(text[match.start() :], norm.title))
                     yield match.start(), read, norm.id
 
@@ -230,12 +230,10 @@ def _key(rank: str, number: str) -> tuple[str, str]:
     return rank.lower().replace("-", " "), number.upper()
 
 
-def _dated(match: re.Match[str], day: date) -> bool:
-    """Whether the date that follows the number, if one does, is the norm's: autonomous communities count from one as well."""
+def _dated(match: re.Match[str]) -> tuple[int, int] | None:
+    """Give day and month that follow the number, if they do: autonomous communities count from one as well."""
     month = spanish().lexicon(SPANISH).month(match[4]) if match[3] else None
-    if month is None:
-        return True
-    return (int(match[3]), month) == (day.day, day.month)
+    return (int(match[3]), month) if month else None
 
 
 def _shared(text: str, title: str) -> int:
