@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import Any
 
 import click
+from matplotlib.figure import Figure
 
 from clara.answering.snapshot import KnowledgeSnapshot
 from clara.cli.command import running
@@ -35,9 +36,9 @@ from clara.retrieval.options.rerankers import HeuristicReranker, HeuristicWeight
 from clara.retrieval.passage import Query, Retrieve
 from clara.retrieval.profile import Profile
 from clara.settings import load_settings, resources
-from clara_lab.ablation_report import AblationRow, markdown, plot
 from clara_lab.bench.summary import Estimate, estimate
 from clara_lab.benchmark import MEASURES, Benchmark, BenchmarkError, missing_files, read_benchmark
+from clara_lab.templates import rendered
 
 # As many as the largest k measured; MRR looks no further.
 LIMIT = 20
@@ -45,6 +46,68 @@ LIMIT = 20
 WARMING = 5
 CLARA_MEASURES = ("hit@1", "section_hit@1", "set_recall@3", "in_scope_answered", "refusal_recall", "auroc")
 CANDIDATES = 20
+
+
+Goals = Mapping[str, Mapping[str, float]]
+PANEL_INCHES = (7.5, 0.28)
+COLOUR, BEST_COLOUR, GOAL_COLOUR = "#8aa1b8", "#1f5fa8", "#c0392b"
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """One variant on one benchmark. Latencies are of one question, in milliseconds, memory is the process's peak in MB."""
+
+    benchmark: str
+    variant: str
+    questions: int
+    measures: Mapping[str, Estimate]
+    p50: float
+    p95: float
+    memory: float
+
+
+def markdown(rows: Sequence[AblationRow], goals: Goals) -> str:
+    """Write one table a benchmark; the best of each measure is bold."""
+    groups = _groups(rows)
+    wanted = {name: ", ".join(f"{measure} {goal:.2f}" for measure, goal in goals.get(name, {}).items()) for name in groups}
+    return rendered("ablation.md", groups=groups.items(), wanted=wanted).rstrip("\n") + "\n"
+
+
+def plot(rows: Sequence[AblationRow], goals: Goals, folder: Path) -> None:
+    """Draw each benchmark's first measure with its intervals, as PNG and SVG."""
+    groups = _groups(rows)
+    heights = [len(group) + 3 for group in groups.values()]
+    figure = Figure(figsize=(PANEL_INCHES[0], PANEL_INCHES[1] * sum(heights)), layout="constrained")
+    panels = figure.subplots(len(groups), 1, squeeze=False, gridspec_kw={"height_ratios": heights})
+    for panel, (benchmark, group) in zip(panels[:, 0], groups.items(), strict=True):
+        name = next(iter(group[0].measures))
+        values = [row.measures[name] for row in group]
+        best = max(value.mean for value in values)
+        panel.barh(
+            [row.variant for row in group],
+            [value.mean for value in values],
+            xerr=[[value.mean - value.low for value in values], [value.high - value.mean for value in values]],
+            color=[BEST_COLOUR if value.mean == best else COLOUR for value in values],
+            error_kw={"elinewidth": 0.8, "capsize": 2},
+        )
+        for place, value in enumerate(values):
+            panel.annotate(f"{value.mean:.3f}", (0.005, place), va="center", fontsize=7, color="white", xycoords="data")
+        if name in goals.get(benchmark, {}):
+            panel.axvline(goals[benchmark][name], color=GOAL_COLOUR, linewidth=1, linestyle="--", label="goal")
+            panel.legend(loc="lower right", fontsize=7)
+        panel.invert_yaxis()
+        panel.set_xlim(0, 1)
+        panel.set_title(f"{benchmark}: {name}, 95 % interval", fontsize=9, loc="left")
+        panel.tick_params(labelsize=7)
+    for kind in ("png", "svg"):
+        figure.savefig(folder / f"ablation.{kind}", dpi=150)
+
+
+def _groups(rows: Sequence[AblationRow]) -> dict[str, list[AblationRow]]:
+    groups: dict[str, list[AblationRow]] = {}
+    for row in rows:
+        groups.setdefault(row.benchmark, []).append(row)
+    return groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +273,7 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
     click.echo(markdown(rows, goals))
 
 
-def _write(out: Path, rows: Sequence[AblationRow], goals: Mapping[str, Mapping[str, float]]) -> None:
+def _write(out: Path, rows: Sequence[AblationRow], goals: Goals) -> None:
     """Write what was measured so far: a run that is stopped keeps its finished benchmarks."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "ablation.md").write_text(markdown(rows, goals), "utf-8")

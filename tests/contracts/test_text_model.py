@@ -14,9 +14,9 @@ from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_generation import GeminiTextModel
 from clara.adapters.models.scripted import ObedientWriter, ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt, TextModel
-from clara_lab.stand_ins.faults import faults_of, replayed
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.speech import faults_of, replayed
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0

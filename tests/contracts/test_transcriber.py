@@ -10,9 +10,9 @@ import pytest
 from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_generation import MAX_AUDIO_BYTES, MAX_CHARACTERS, GeminiTranscriber
 from clara.answering.ports import ModelUnavailableError, Transcriber
-from clara_lab.stand_ins.faults import faults_of, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.speech import faults_of, gemini_text
 
 KEY = "test-key"
 SHORT, AMPLE = 0.3, 20.0

@@ -26,9 +26,9 @@ from clara.retrieval.passage import Found, Passage, Query
 from clara.retrieval.ports import EmbedderUnavailableError, ForeignVectorError
 from clara.retrieval.profile import Profile
 from clara.settings import child_environment, resources
-from clara_lab.stand_ins.faults import gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply, StandInRequest
+from clara_lab.stand_ins.speech import gemini_refusal
 
 GEMINI = "gemini-embedding-001-768"
 Opened = Callable[..., Container]

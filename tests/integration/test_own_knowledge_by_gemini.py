@@ -12,8 +12,8 @@ from clara.container import Container
 from clara.processes.commands import build_index_change
 from clara.processes.preparation import OutdatedCorpusError, ensure_corpus, fill
 from clara.retrieval.passage import Found, Query, Status
-from clara_lab.stand_ins.faults import gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import gemini_refusal
 
 GEMINI = "gemini-embedding-001-768"
 QUESTION = "¿Cuánto cuesta el NIE?"

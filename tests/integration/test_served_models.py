@@ -14,8 +14,8 @@ from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.container import Container
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
-from clara_lab.stand_ins.faults import gemini_refusal, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import gemini_refusal, gemini_text
 
 PROMPT = Prompt("Answer from the page.", "El NIE cuesta 9,84 €.")
 NOBODY = "postgresql://clara:clara@127.0.0.1:1/clara"

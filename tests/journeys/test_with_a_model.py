@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.journeys.talking import ACCOUNT, Clara
 
-from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.gemini_server import tell
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import embedding_faults, faults_of
 from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 NAME = f"MM{'a' * 32}/Media/ME{'b' * 32}"

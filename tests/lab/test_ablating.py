@@ -11,8 +11,7 @@ from tests.integration.wired import CommandLine, WordEmbedder, database, wired
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.settings import resources
-from clara_lab.ablation import Variant, load, main, measure, read_variants
-from clara_lab.ablation_report import AblationRow, markdown, plot
+from clara_lab.ablation import AblationRow, Variant, load, main, markdown, measure, plot, read_variants
 from clara_lab.benchmark import Benchmark, BenchmarkError, read_benchmark
 
 ABOUT = """

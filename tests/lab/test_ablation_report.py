@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from clara_lab.ablation_report import AblationRow, markdown, plot
+from clara_lab.ablation import AblationRow, markdown, plot
 from clara_lab.bench.summary import Estimate
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,12 +13,11 @@ from clara.adapters.models.guards import PatientGuard
 from clara.container.corpora import Corpora
 from clara.retrieval.options.rerankers import TextScorer
 from clara.retrieval.ports import Embedder
-from clara_lab.bench.enrichment import by_extract, by_model, remembered
 from clara_lab.bench.judge import AnswerJudge
 from clara_lab.bench.plan import GEMINI, LOCAL, RunPlan
 from clara_lab.bench.prompts import ChatModel, context_characters
 from clara_lab.bench.record import EventLog
-from clara_lab.bench.writers import ANSWER_TOKENS, AnswerWriter, ModelWriter, SpanWriter
+from clara_lab.bench.writers import ANSWER_TOKENS, AnswerWriter, ModelWriter, SpanWriter, by_extract, by_model, remembered
 from clara_lab.models.clients import EmbeddingManner, GeminiChat, ServedChat, ServedEmbedder
 from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport
 from clara_lab.runner.corpora import Situating

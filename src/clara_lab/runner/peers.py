@@ -42,7 +42,7 @@ from clara_lab.runner.parts import parts_of
 from clara_lab.runner.peer import JOB, RESULT, Work, write_work
 from clara_lab.runner.run import Say, described
 
-_OWN: Final = "clara_lab.runner.own:OwnPeer"
+_OWN: Final = "clara_lab.runner.corpora:OwnPeer"
 # Where `Contender.remedy` puts environments, and where they are looked for.
 ENVIRONMENTS: Final = Path("build/peers")
 # Indexing 16,000 documents through a framework takes minutes; nobody waits longer than an hour for one row.

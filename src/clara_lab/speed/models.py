@@ -25,9 +25,9 @@ from clara.logs import configure_logs
 from clara.processes.preparation import running_container
 from clara.retrieval.ports import Embedder
 from clara.settings import Settings, load_settings
-from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
+from clara_lab.stand_ins.speech import faults_of
 
 # As many as the turns of one worker, and what the writer gives a call at most; all of it within 12 s of the message.
 ASKING_AT_ONCE: Final = 4

@@ -7,9 +7,8 @@ Then start Clara with GEMINI_BASE_URL=http://127.0.0.1:8790, any GEMINI_API_KEY 
 
 from clara.adapters.models.scripted import ScriptedWriter
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.model_server import command
-from clara_lab.stand_ins.speech import quote
+from clara_lab.stand_ins.speech import embedding_faults, faults_of, quote
 
 
 def tell(instruction: str, page: str) -> str:

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 import click
 
 from clara_lab.stand_ins import speech
-from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.server import LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
-from clara_lab.stand_ins.speech import Document, Write, overlap, quote
+from clara_lab.stand_ins.speech import Document, Write, faults_of, overlap, quote
 
 
 @dataclass

@@ -14,8 +14,8 @@ from clara_lab.bench.comparison import (
     comparison_text,
 )
 from clara_lab.bench.dataset import BenchQuestion
-from clara_lab.bench.pages import comparison_page
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score
+from clara_lab.bench.reports import comparison_page
 
 
 def small(name: str, tops: str, scores: tuple[float | None, ...], digest: str = "d") -> RunRecord:

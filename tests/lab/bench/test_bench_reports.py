@@ -17,9 +17,8 @@ import ir_measures
 import pytest
 from bench_builders import broken, run
 
-from clara_lab.bench.pages import run_page
 from clara_lab.bench.record import EventLog, RunRecord, RunUnreadableError, Score, read_events, read_run, run_json
-from clara_lab.bench.reports import detail_csv, summary_csv, trec_run, write_reports
+from clara_lab.bench.reports import detail_csv, run_page, summary_csv, trec_run, write_reports
 from clara_lab.bench.summary import failures, figures_of, grouped, measured_rows, percentile, summarise, times
 
 RUN = run()

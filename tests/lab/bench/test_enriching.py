@@ -4,8 +4,8 @@ import pytest
 
 from clara.adapters.models.local import LocalTokenCounter
 from clara.retrieval.passage import Passage
-from clara_lab.bench.enrichment import by_extract, by_model, enriched
 from clara_lab.bench.prompts import ChatPrompt, ChatUnavailableError, Completion
+from clara_lab.bench.writers import by_extract, by_model, enriched
 
 LAW = Passage("a2", "c", "k", "law", "", ("Law", "Article 2"), "It lasts three months.", "en")
 PLAIN = Passage("p1", "c", "k", "p1", "", ("Mercury (planet)",), "It is the smallest one.", "en")

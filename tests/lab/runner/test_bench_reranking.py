@@ -8,7 +8,7 @@ from clara.retrieval.passage import Found, Hit, Passage, Query, Status
 from clara_lab.bench.dataset import BenchQuestion
 from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.record import QuestionRecord
-from clara_lab.runner.questions import Asker
+from clara_lab.runner.run import Asker
 
 COUNT = 30
 PLAN = RunPlan(RETRIEVAL_K=20, RETRIEVAL_PRE_FUSION_K=COUNT, RERANKER_ENABLED=True, RERANKER_TOP_N=3)

@@ -8,9 +8,9 @@ import pytest
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.models.clients import EmbeddingManner, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.faults import faults_of, openai_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
+from clara_lab.stand_ins.speech import faults_of, openai_refusal
 
 TEXTS = [f"text number {number}" for number in range(12)]
 

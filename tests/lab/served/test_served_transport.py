@@ -12,9 +12,9 @@ import pytest
 from clara_lab.bench.prompts import ChatPrompt, ChatUnavailableError
 from clara_lab.models.clients import ServedChat
 from clara_lab.models.transport import RequestEvent, RequestLimits, ServedEndpoint, ServedTransport, Usage
-from clara_lab.stand_ins.faults import CANARY, faults_of, openai_refusal, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
+from clara_lab.stand_ins.speech import CANARY, faults_of, openai_refusal, openai_text
 
 ASKED = ChatPrompt("Repeat.", "secreto")
 ANSWER = "«secreto»"

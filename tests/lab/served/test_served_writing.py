@@ -14,9 +14,9 @@ from clara_lab.bench.record import Score
 from clara_lab.bench.writers import ModelWriter, WrittenAnswer
 from clara_lab.models.clients import EmbeddingManner, ServedChat, ServedEmbedder
 from clara_lab.models.transport import RequestLimits, ServedEndpoint, ServedTransport
-from clara_lab.stand_ins.faults import CANARY, faults_of, openai_text
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
+from clara_lab.stand_ins.speech import CANARY, faults_of, openai_text
 
 OWLS = BenchDocument("owl", "Owls", "Owls hunt at night. They eat mice.")
 BEES = BenchDocument("bee", "Bees", "Bees make honey from nectar.")

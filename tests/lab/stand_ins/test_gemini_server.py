@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from clara_lab.stand_ins.faults import embedding_faults, faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.speech import embedding_faults, faults_of
 
 MODEL = "/v1beta/models/gemini-test"
 ASKED = {"contents": [{"role": "user", "parts": [{"text": "¿Cuánto cuesta?"}]}]}

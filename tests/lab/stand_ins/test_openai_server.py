@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.speech import faults_of
 
 DOCUMENTS = "[Doc 1] Owls\nOwls hunt at night. They eat mice.\n\n[Doc 2] Bees\nBees make honey from nectar."
 

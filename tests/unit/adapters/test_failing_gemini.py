@@ -8,9 +8,9 @@ from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_generation import GeminiTextModel
 from clara.adapters.models.guards import FAILURES, PAUSE, Breaker, CallOutcome, Counting, Retries, Retrying, guarded
 from clara.answering.ports import ModelUnavailableError, Prompt
-from clara_lab.stand_ins.faults import faults_of
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery
+from clara_lab.stand_ins.speech import faults_of
 
 # What hangs is waited for; all else answers at once, however busy the machine is.
 SHORT, AMPLE = 0.2, 20.0

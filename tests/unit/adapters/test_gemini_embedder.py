@@ -10,8 +10,8 @@ from clara.adapters.models.gemini import GeminiTransport
 from clara.adapters.models.gemini_embedder import GeminiEmbedder
 from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError, TextPace
 from clara.retrieval.ports import EmbedderUnavailableError
-from clara_lab.stand_ins.faults import embedding_faults, faults_of, gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import embedding_faults, faults_of, gemini_refusal
 
 KEY, MODEL = "test-key", "gemini-embedding-001"
 # What is wrong with a vector is wrong with the last one too, so that looking at the first is not enough.

@@ -11,8 +11,8 @@ from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnav
 from clara.container import Container
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara.settings import Settings
-from clara_lab.stand_ins.faults import embedding_faults, faults_of, gemini_refusal
 from clara_lab.stand_ins.model_server import ModelStandIn
+from clara_lab.stand_ins.speech import embedding_faults, faults_of, gemini_refusal
 
 client = pytest.importorskip(
     "clara.adapters.models.gemini_legacy", reason="needs pip install 'clara-tramites[gemini-legacy]'", exc_type=ImportError

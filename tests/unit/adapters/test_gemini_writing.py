@@ -14,9 +14,9 @@ from clara.adapters.models.gemini_generation import GeminiTextModel, GeminiTrans
 from clara.adapters.models.guards import Breaker, CallOutcome
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.retrieval.options.corrective import QueryWriterUnavailableError
-from clara_lab.stand_ins.faults import faults_of, gemini_refusal, gemini_text
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
+from clara_lab.stand_ins.speech import faults_of, gemini_refusal, gemini_text
 
 SLOW = {Delivery.HANG, Delivery.DRIP_HEADERS, Delivery.DRIP_BODY}
 QUESTION = "combien coûte le NIE"
