@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -196,13 +197,10 @@ def measure_clara(
 
     with _bar(len(questions), f"clara: {variant.name}") as progress:
         outcomes = completed(questions, run(questions, retrieve, with_vector, progress))
-    estimates = {}
-    for name in CLARA_MEASURES:
-        measured, spread = OUTCOME_MEASURES[name](outcomes), interval(OUTCOME_MEASURES[name], outcomes)
-        estimates[name] = Estimate(measured or 0.0, *(spread or (0.0, 0.0)))
-    return AblationRow(
-        "clara", variant.name, len(questions), estimates, *_spent([outcome.milliseconds for outcome in outcomes])
-    )
+    measures = {name: OUTCOME_MEASURES[name] for name in CLARA_MEASURES}
+    estimates = {name: Estimate(of(outcomes) or 0.0, *(interval(of, outcomes) or (0.0, 0.0))) for name, of in measures.items()}
+    spent = _spent([outcome.milliseconds for outcome in outcomes])
+    return AblationRow("clara", variant.name, len(questions), estimates, *spent)
 
 
 def load(corpora: Corpora, benchmark: Benchmark, progress: Callable[[int, int], None]) -> None:
@@ -210,12 +208,6 @@ def load(corpora: Corpora, benchmark: Benchmark, progress: Callable[[int, int], 
     profile = corpora.profile(benchmark.profile)
     corpus = benchmark.passages[0].corpus
     ingest(corpus, benchmark.passages, corpora.passages(profile), corpora.memorising_embedder(), progress=progress)
-
-
-def _clara(corpora: Corpora, snapshot: KnowledgeSnapshot, variants: Sequence[Variant]) -> list[AblationRow]:
-    questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
-    questions += read_evaluation(snapshot, resources() / "eval" / "clara" / "development.jsonl")
-    return [measure_clara(corpora, snapshot, variant, questions) for variant in variants if variant.fits("clara")]
 
 
 @contextmanager
@@ -256,10 +248,14 @@ def _compare(data: Path, only: Sequence[str], wanted: Sequence[str], most: int, 
         )
     rows: list[AblationRow] = []
     goals: dict[str, Mapping[str, float]] = {}
-    with running_container(load_settings(), lambda said: click.echo(said, err=True), prepare="schema") as container:
+    say = partial(click.echo, err=True)
+    with running_container(load_settings(), say, prepare="schema") as container:
         if not only or "clara" in only:
-            ensure_corpus(container, lambda said: click.echo(said, err=True))
-            rows += _clara(container, container.snapshot(), variants)
+            ensure_corpus(container, say)
+            snapshot = container.snapshot()
+            questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
+            questions += read_evaluation(snapshot, folder / "clara" / "development.jsonl")
+            rows += [measure_clara(container, snapshot, one, questions) for one in variants if one.fits("clara")]
             _write(out, rows, goals)
         for file in files:
             benchmark = read_benchmark(file, data).sampled(most)

@@ -17,6 +17,7 @@ from typing import get_args
 import click
 
 from clara.container.corpora import Corpora
+from clara.data_files import record
 from clara.errors import MENDABLE
 from clara.ingestion.corpora import Cutting, Programs, load_programs
 from clara.ingestion.programs import UNITS
@@ -54,10 +55,7 @@ def read_questions(file: Path) -> list[CodeQuestion]:
     """Read {"id", "question", "language", "split", "gold"} from each line. Raises BenchmarkError."""
     try:
         lines = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
-        return [
-            CodeQuestion(line["id"], line["question"], line["language"], line["split"], frozenset(line["gold"]))
-            for line in lines
-        ]
+        return [record(CodeQuestion, line, gold=frozenset) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 

@@ -26,6 +26,7 @@ import clara
 import clara_lab
 from clara.adapters.postgres.connections import DatabaseUnavailableError, UnsuitableServerError
 from clara.container.corpora import Corpora
+from clara.data_files import record
 from clara.errors import NotFound
 from clara.retrieval.embedders import embedded
 from clara.retrieval.ports import Embedder, Role
@@ -92,7 +93,7 @@ class Contender:
 
 
 _DATA: Final[Mapping[str, Any]] = tomllib.loads((Path(clara_lab.__file__).parent / "peers" / "peers.toml").read_text("utf-8"))
-PEERS: Final = tuple(Contender(**{**row, "requirements": tuple(row["requirements"])}) for row in _DATA["peer"])
+PEERS: Final = tuple(record(Contender, row) for row in _DATA["peer"])
 
 
 def contenders(plan: RunPlan) -> tuple[Contender, ...]:

@@ -45,7 +45,8 @@ def main() -> None:
         recall = partial(measure_recall, container, progress=lambda _done, _total: None, sample=100)
         measure_engine(container, container.snapshot().knowledge.passages, recall, QUESTIONS, _say)
         _retrieval(container.embedder, container.index(), container.retriever)
-        _ingestion(lambda: fill(container, lambda _said: None))
+        spent = [milliseconds(lambda: fill(container, lambda _said: None)) for _ in range(5)]
+        _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
         environment = child_environment(RAG_DB_URL=str(container.database_url))
         _processes(environment, container.engine)
         _cold_start(environment)
@@ -61,16 +62,10 @@ def _retrieval(embedder: Embedder, index: HybridIndex, retrieve: Retrieve) -> No
         "whole": retrieve,
     }
     spent = interleaved(acts, [Query(question, CORPUS) for question in QUESTIONS], ROUNDS)
-    _say("embedding, p50", f"{statistics.median(spent['embedding']):.1f} ms")
-    _say("hybrid statement, p50", f"{statistics.median(spent['statement']):.1f} ms")
-    _say("retrieve(), p50", f"{statistics.median(spent['whole']):.1f} ms")
+    for what, act in (("embedding", "embedding"), ("hybrid statement", "statement"), ("retrieve()", "whole")):
+        _say(f"{what}, p50", f"{statistics.median(spent[act]):.1f} ms")
     ratio = over_floor(spent["whole"], spent["embedding"], spent["statement"])
     _say("retrieve() / (embedding + statement)", f"{ratio:.2f} x", "<= 1.25 x")
-
-
-def _ingestion(ingest: Callable[[], object]) -> None:
-    spent = [milliseconds(ingest) for _ in range(5)]
-    _say("ingestion with nothing to do, p50", f"{statistics.median(spent):.0f} ms", "<= 1000 ms")
 
 
 def _processes(environment: Mapping[str, str], database: Engine) -> None:
@@ -81,10 +76,14 @@ def _processes(environment: Mapping[str, str], database: Engine) -> None:
             sleep(0.2)
         _say("webhook acknowledgement, p50", f"{statistics.median(acknowledged):.1f} ms", "<= 15 ms")
         _say("webhook acknowledgement, p99", f"{sorted(acknowledged)[int(0.99 * POSTS)]:.1f} ms")
-        _say("memory after it, web (PSS, both processes)", f"{sum(map(_shared_out_megabytes, web)):.0f} MB", "<= 130 MB")
-        _say("peak memory, web (VmHWM, each process)", " + ".join(f"{_peak_megabytes(pid):.0f}" for pid in web) + " MB")
-        _say("memory after it, worker (PSS)", f"{sum(map(_shared_out_megabytes, worker)):.0f} MB")
-        _say("peak memory, worker (VmHWM)", f"{sum(map(_peak_megabytes, worker)):.0f} MB", "<= 220 MB")
+        shared_out, peak = (
+            partial(_megabytes, file="smaps_rollup", name="Pss"),
+            partial(_megabytes, file="status", name="VmHWM"),
+        )
+        _say("memory after it, web (PSS, both processes)", f"{sum(map(shared_out, web)):.0f} MB", "<= 130 MB")
+        _say("peak memory, web (VmHWM, each process)", " + ".join(f"{peak(pid):.0f}" for pid in web) + " MB")
+        _say("memory after it, worker (PSS)", f"{sum(map(shared_out, worker)):.0f} MB")
+        _say("peak memory, worker (VmHWM)", f"{sum(map(peak, worker)):.0f} MB", "<= 220 MB")
 
 
 def _cold_start(environment: Mapping[str, str]) -> None:
@@ -118,7 +117,9 @@ def _serving(environment: Mapping[str, str]) -> Iterator[tuple[list[int], list[i
         deadline = monotonic() + 30
         while not _listening() and monotonic() < deadline:
             sleep(0.1)
-        yield tuple([child.pid, *_children_of(child.pid)] for child in children)  # type: ignore[misc]
+        begun = [Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split() for child in children]
+        web, worker = ([child.pid, *map(int, its)] for child, its in zip(children, begun, strict=True))
+        yield web, worker
     finally:
         for child in children:
             child.stop()
@@ -165,21 +166,10 @@ def _listening() -> bool:
         return False
 
 
-def _children_of(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in listed.read_text().split()] if listed.exists() else []
-
-
-def _peak_megabytes(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
-
-
-def _shared_out_megabytes(pid: int) -> float:
-    """Give the process's memory with shared pages counted once among those who share them."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:"))
+def _megabytes(pid: int, file: str, name: str) -> float:
+    """Give a figure of a process: VmHWM of `status` is its peak, Pss of `smaps_rollup` counts shared pages once among all."""
+    lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:")), 0.0)
 
 
 def _say(what: str, measured: str, goal: str = "") -> None:

@@ -96,8 +96,7 @@ def _ingestion(corpora: Corpora, known: Sequence[Passage], say: Say) -> None:
 
 
 def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> None:
-    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=database_url), database_url)
-    try:
+    with Container(Settings(rag_cache_enabled=True, rag_db_url=database_url), database_url) as caching:
         retrieve, embedder = caching.retriever, caching.embedder
         for question in questions:
             retrieve(Query(question, CORPUS, "es"))
@@ -105,8 +104,6 @@ def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> Non
         near = [retrieve(Query(f"hola, {question}", CORPUS, "es")) for question in questions for _ in range(ROUNDS)]
         semantic = [found.timings_ms["cache"] for found in near if found.trace.get("cache") == "semantic"]
         embedding = [milliseconds(partial(embedder.embed, [question], "query")) for question in questions]
-    finally:
-        caching.close()
     say("exact cache hit (memory), p50", f"{statistics.median(exact):.2f} ms", "<= 0.2 ms")
     say("one embedding, p50", f"{statistics.median(embedding):.1f} ms", "")
     if semantic:
@@ -114,11 +111,10 @@ def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> Non
 
 
 def _threads(database_url: str | None, questions: Sequence[str], say: Say) -> None:
-    caching = Container(Settings(rag_cache_enabled=True, rag_db_url=database_url), database_url)
     built: set[int] = set()
     failures: list[str] = []
 
-    def call(number: int) -> None:
+    def call(caching: Container, number: int) -> None:
         retrieve: Retrieve = caching.retriever
         built.add(id(retrieve))
         asked = questions[number % len(questions)] + ("" if number % 50 else f" {number}")
@@ -126,13 +122,9 @@ def _threads(database_url: str | None, questions: Sequence[str], say: Say) -> No
         if found.outages:
             failures.append(str(found.outages))
 
-    try:
-        with ThreadPoolExecutor(THREADS) as pool:
-            started = perf_counter()
-            list(pool.map(call, range(CALLS)))
-            took = perf_counter() - started
-    finally:
-        caching.close()
+    settings = Settings(rag_cache_enabled=True, rag_db_url=database_url)
+    with Container(settings, database_url) as caching, ThreadPoolExecutor(THREADS) as pool:
+        took = milliseconds(lambda: list(pool.map(partial(call, caching), range(CALLS)))) / 1000
     say(f"{THREADS} threads, {CALLS} calls: failures, builds", f"{len(failures)}, {len(built)}", "0, 1")
     say(f"{THREADS} threads, {CALLS} calls: calls a second", f"{CALLS / took:.0f}", "")
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold
 
 from clara.answering.texts import read_texts
 from clara.container import Container
-from clara.data_files import TEXT, Fields, one_of, read_lines
+from clara.data_files import TEXT, Fields, one_of, read_lines, record
 from clara.knowledge.catalogue import read_catalogue
 from clara.knowledge.questions import TypicalQuestion
 from clara.language.packs import read_languages
@@ -104,12 +104,7 @@ def write_model(target: Path, arrays: Mapping[str, Any], about: Mapping[str, Any
     click.echo(f"{target.name}: {about['examples']} examples, {target.stat().st_size / 1e6:.2f} MB")
 
 
-FIELDS: Final[Fields] = {
-    "kinds": TEXT,
-    "manner": TEXT,
-    "scenario": TEXT,
-    "text": TEXT,
-}
+FIELDS: Final[Fields] = dict.fromkeys(("kinds", "manner", "scenario", "text"), TEXT)
 # Of the typical questions, every 20th is an example of what is none: some 2,000 beside three times as many hard ones. With
 # twice as many, plain speech by itself was taken for calm: .90 of strangers' dangers were heard instead of .95.
 EVERY: Final = 20
@@ -140,11 +135,11 @@ class LabelledExample:
 def read_examples(folder: Path) -> list[LabelledExample]:
     """Read <author>.jsonl of a folder, authors in order. Raises BatchError."""
     fields = {**FIELDS, "language": one_of(read_languages(resources() / "data"))}
-    return [_example(row, file.stem) for file in sorted(folder.glob("*.jsonl")) for row in read_lines(file, fields)]
-
-
-def _example(row: Mapping[str, Any], author: str) -> LabelledExample:
-    return LabelledExample(row["text"], tuple(row["kinds"].split()), row["language"], row["manner"], row["scenario"], author)
+    return [
+        record(LabelledExample, {**row, "author": file.stem}, kinds=lambda said: tuple(said.split()))
+        for file in sorted(folder.glob("*.jsonl"))
+        for row in read_lines(file, fields)
+    ]
 
 
 def ordinary(folder: Path, left_out: Callable[[TypicalQuestion], bool] = lambda _question: False) -> list[LabelledExample]:

@@ -18,7 +18,7 @@ from typing import Final
 import click
 import numpy as np
 
-from clara.data_files import TEXT, DataError, Fault, read_data, read_lines
+from clara.data_files import TEXT, DataError, Fault, read_data, read_lines, record
 from clara.knowledge.catalogue import read_catalogue
 from clara.language.detection import LanguageDetector, by_script, said_in
 from clara.language.fold import accented
@@ -130,20 +130,13 @@ class JudgedMessage:
     language: str
     manner: str
 
-    @property
-    def short(self) -> bool:
-        """Whether it has three words or fewer."""
-        return length(self.text) <= SHORT_WORDS
-
 
 def read_judging(folder: Path) -> list[JudgedMessage]:
     """Give the messages to judge by: of the authors held out, and of eval/language of the project. Raises BatchError."""
     held = [one for one in read_examples(folder / "data" / "danger" / "examples") if one.author in HELD_OUT]
-    own = read_lines(folder / "eval" / "language" / "judging.jsonl", {"text": TEXT, "language": TEXT, "manner": TEXT})
-    return [
-        *(JudgedMessage(one.text, one.language, one.manner) for one in held),
-        *(JudgedMessage(row["text"], row["language"], row["manner"]) for row in own),
-    ]
+    own = read_lines(folder / "eval" / "language" / "judging.jsonl", dict.fromkeys(("text", "language", "manner"), TEXT))
+    messages = [JudgedMessage(one.text, one.language, one.manner) for one in held]
+    return [*messages, *(record(JudgedMessage, row) for row in own)]
 
 
 def report(cases: Sequence[JudgedMessage], detector: LanguageDetector, answered_in: Mapping[str, str]) -> None:
@@ -151,7 +144,11 @@ def report(cases: Sequence[JudgedMessage], detector: LanguageDetector, answered_
     found: list[tuple[str, bool]] = []
     for one in cases:
         right = detector.detect(one.text) == answered_in.get(one.language, one.language)
-        groups = (f"language {one.language}", f"manner {one.manner or 'ordinary'}", "short" if one.short else "longer")
+        groups = (
+            f"language {one.language}",
+            f"manner {one.manner or 'ordinary'}",
+            "short" if length(one.text) <= SHORT_WORDS else "longer",
+        )
         found += [(group, right) for group in groups]
     for group, (passed, total) in counted(found).items():
         least, most = interval(passed, total)
@@ -166,10 +163,8 @@ def _words_of(texts: Iterable[str], neutral: frozenset[str]) -> list[str]:
 
 def neutral_of(folder: Path) -> frozenset[str]:
     """Give the words of the Spanish names of procedures, which are said in every language."""
-    procedures = read_catalogue(folder).procedures.values()
-    return frozenset(
-        word for one in procedures for name in (*one.vocabulary.get("es", ()), one.name["es"]) for word in words(name)
-    )
+    known = read_catalogue(folder).procedures.values()
+    return frozenset(word for one in known for name in (*one.vocabulary.get("es", ()), one.name["es"]) for word in words(name))
 
 
 def _told_by_letters(text: str) -> bool:
@@ -199,11 +194,8 @@ def _phrases(folder: Path) -> Iterator[tuple[str, list[str]]]:
         if faults:
             raise DataError(faults)
         for language, document in documents.items():
-            told = (value for name, value in document.items() if name != "$schema")
-            yield (
-                language,
-                [line for text in told for leaf in _leaves(text) for line in _PLACEHOLDER.sub(" ", leaf).splitlines()],
-            )
+            told = (leaf for name, value in document.items() if name != "$schema" for leaf in _leaves(value))
+            yield language, [line for leaf in told for line in _PLACEHOLDER.sub(" ", leaf).splitlines()]
 
 
 def _leaves(value: object) -> Iterator[str]:
