@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -105,10 +106,8 @@ def plot(rows: Sequence[AblationRow], goals: Goals, folder: Path) -> None:
 
 
 def _groups(rows: Sequence[AblationRow]) -> dict[str, list[AblationRow]]:
-    groups: dict[str, list[AblationRow]] = {}
-    for row in rows:
-        groups.setdefault(row.benchmark, []).append(row)
-    return groups
+    """Give the rows of each benchmark, which stand together."""
+    return {name: list(group) for name, group in groupby(rows, lambda row: row.benchmark)}
 
 
 @dataclass(frozen=True, slots=True)

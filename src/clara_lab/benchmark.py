@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from clara.errors import Invalid
 from clara.retrieval.passage import Passage
-from clara_lab.bench.dataset import BenchData, BenchDataError, BenchQuestion, assemble
+from clara_lab.bench.dataset import BenchDataError, BenchQuestion, assemble
 from clara_lab.bench.formats import read_json_lines
 from clara_lab.bench.ranking import Value, recall_at, reciprocal_rank
 
@@ -72,15 +72,14 @@ def read_benchmark(file: Path, data: Path) -> Benchmark:
         raise BenchmarkError(f"{file}: {error}; is the data folder {data} complete, and is 'where' right?") from error
     if bare := [question.id for question in held.questions if not question.gold]:
         raise BenchmarkError(f"{file}: question {bare[0]} has no passage that answers it; 'gold' must name one or more")
-    return Benchmark(file.stem, about.profile, _passages(held, corpus), held.questions, about.measures, about.goals)
-
-
-def _passages(held: BenchData, about: _CorpusFile) -> tuple[Passage, ...]:
-    headings = {one.id: (one.title,) if about.title and one.title else () for one in held.documents}
-    return tuple(
-        Passage(one.id, f"bench-{held.name}", "default", one.id, "", headings[one.id], one.text, about.language)
+    passages = tuple(
+        Passage(
+            one.id, f"bench-{held.name}", "default", one.id, "", (one.title,) if corpus.title and one.title else (), one.text,
+            corpus.language,
+        )
         for one in held.documents
-    )
+    )  # fmt: skip
+    return Benchmark(file.stem, about.profile, passages, held.questions, about.measures, about.goals)
 
 
 def missing_files(files: Iterable[Path], data: Path) -> list[str]:

@@ -14,6 +14,7 @@ from clara_lab.bench.record import Score
 
 FAITHFULNESS: Final = "faithfulness"
 CONTEXT_UTILISATION: Final = "context_utilisation"
+JUDGED: Final = (FAITHFULNESS, CONTEXT_UTILISATION)
 UNREADABLE: Final = "the judge gave no score from 0 to 1"
 # A sentence and a score; a reasoning model thinks before them.
 JUDGE_TOKENS: Final = 1_024
@@ -22,7 +23,7 @@ _TEXTS: Final = TEXTS["judging"]
 # By the measure, and whether the answer is short.
 INSTRUCTIONS: Final = {
     (measure, short): "".join((_TEXTS["task"], _TEXTS["statement"] if short else "", _TEXTS[measure][length], _TEXTS["form"]))
-    for measure in (FAITHFULNESS, CONTEXT_UTILISATION)
+    for measure in JUDGED
     for short, length in ((False, "long"), (True, "short"))
 }
 _SCORE: Final = r"(?P<score>\d+(?:\.\d+)?(?:\s*/\s*\d+(?:\.\d+)?)?)"
@@ -39,15 +40,11 @@ class AnswerJudge:
         self._max_tokens = max_tokens
         self.name = model.name
 
-    def faithfulness(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
-        """Give how far the documents bear the answer (0..1); a judge that fails is an error. No documents bear nothing."""
-        return self._verdict(FAITHFULNESS, question, answer, context)
+    def verdict(self, measure: str, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
+        """Give (0..1) how far the documents bear the answer, or how far the answer uses them; a judge that fails is an error.
 
-    def context_utilisation(self, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
-        """Give how far the answer uses the documents (0..1); a judge that fails is an error. Of none, none is used."""
-        return self._verdict(CONTEXT_UTILISATION, question, answer, context)
-
-    def _verdict(self, measure: str, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
+        No documents bear nothing, and of none, none is used.
+        """
         if answer is None or not answer.strip():
             return Score(None, NO_ANSWER)
         if not context.shown:

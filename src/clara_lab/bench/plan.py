@@ -190,16 +190,12 @@ def contradictions(plan: RunPlan) -> Iterator[str]:
     yield from _of_model(plan, "LLM", plan.llm_model_name, plan.llm_base_url, EXTRACTIVE)
     if plan.reranker_enabled:
         yield from _missing(plan, ("reranker_base_url", "reranker_model_name"), "RERANKER_ENABLED to false")
-    together: Mapping[str, object] = {
-        "DEV_MODE: contradicts EVAL_MAX_QUERIES and EVAL_MAX_CORPUS; set these to 0, or DEV_MODE to false": plan.dev_mode
-        and (plan.eval_max_queries or plan.eval_max_corpus),
-        "RETRIEVAL_BM25_WEIGHT: with RETRIEVAL_VECTOR_WEIGHT 0 as well nothing is searched; raise one": not (
-            plan.retrieval_bm25_weight or plan.retrieval_vector_weight
-        ),
-        "RETRIEVAL_PRE_FUSION_K: smaller than RETRIEVAL_K; raise it, or lower RETRIEVAL_K": plan.retrieval_pre_fusion_k
-        < plan.retrieval_k,
-    }
-    yield from (fault for fault, found in together.items() if found)
+    if plan.dev_mode and (plan.eval_max_queries or plan.eval_max_corpus):
+        yield "DEV_MODE: contradicts EVAL_MAX_QUERIES and EVAL_MAX_CORPUS; set these to 0, or DEV_MODE to false"
+    if not (plan.retrieval_bm25_weight or plan.retrieval_vector_weight):
+        yield "RETRIEVAL_BM25_WEIGHT: with RETRIEVAL_VECTOR_WEIGHT 0 as well nothing is searched; raise one"
+    if plan.retrieval_pre_fusion_k < plan.retrieval_k:
+        yield "RETRIEVAL_PRE_FUSION_K: smaller than RETRIEVAL_K; raise it, or lower RETRIEVAL_K"
 
 
 def _of_data(plan: RunPlan) -> Iterator[str]:
@@ -224,12 +220,7 @@ def _of_model(plan: RunPlan, part: str, name: str, address: str, usual: str) -> 
 
 
 def _missing(plan: RunPlan, names: Iterable[str], otherwise: str) -> Iterator[str]:
-    yield from (f"{name.upper()}: missing; set it, or {otherwise}" for name in names if not _set(plan, name))
-
-
-def _set(plan: RunPlan, name: str) -> bool:
-    value = getattr(plan, name)
-    return bool(value.get_secret_value() if isinstance(value, SecretStr) else value)
+    yield from (f"{name.upper()}: missing; set it, or {otherwise}" for name in names if not getattr(plan, name))
 
 
 def as_environment(plan: RunPlan) -> str:
@@ -254,20 +245,17 @@ def read_storage(file: Path | None) -> RunPlan:
 
 def _values(file: Path | None) -> dict[str, Any]:
     """Give what is set. An empty value in a file is one that is not, as the template leaves it."""
-    values = _read(file) if file else {}
-    given = {name.upper(): value for name, value in values.items() if value is not None and value != ""}
-    return {**given, **environment_of(VARIABLES)}
-
-
-def _read(file: Path) -> Mapping[str, Any]:
+    given: Mapping[str, Any] = {}
     try:
-        if file.suffix == ".toml":
-            return tomllib.loads(file.read_text("utf-8"))
-        with file.open(encoding="utf-8") as opened:
-            return dotenv_values(stream=opened)
+        if file and file.suffix == ".toml":
+            given = tomllib.loads(file.read_text("utf-8"))
+        elif file:
+            with file.open(encoding="utf-8") as opened:
+                given = dotenv_values(stream=opened)
     except OSError as error:
-        raise PlanError(
-            f"{file}: {error.strerror}; `python -m clara_lab bench variables > {file}` writes a template"
-        ) from error
+        remedy = f"`python -m clara_lab bench variables > {file}` writes a template"
+        raise PlanError(f"{file}: {error.strerror}; {remedy}") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise PlanError(f"{file}: {error}; write it as UTF-8, a variable a line") from error
+    held = {name.upper(): value for name, value in given.items() if value is not None and value != ""}
+    return {**held, **environment_of(VARIABLES)}

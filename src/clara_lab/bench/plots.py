@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 from markupsafe import Markup
@@ -21,22 +22,12 @@ from matplotlib.figure import Figure
 from clara_lab.bench.summary import Estimate
 
 # Colours that nothing else has are written as the page's variables of the same meaning.
-INK, MUTED, RULE, BAR, GOOD, BAD, SAME, *LINES = (f"#0000{number:02x}" for number in range(1, 11))
-_VARIABLES: Final = dict(
-    zip(
-        (INK, MUTED, RULE, BAR, GOOD, BAD, SAME, *LINES),
-        ("ink", "muted", "rule", "bar", "good", "bad", "same", "s0", "s1", "s2"),
-        strict=True,
-    )
-)
+_NAMES: Final = ("ink", "muted", "rule", "bar", "good", "bad", "same", "s0", "s1", "s2")
+_VARIABLES: Final = {f"#0000{number:02x}": name for number, name in enumerate(_NAMES, 1)}
+INK, MUTED, RULE, BAR, GOOD, BAD, SAME, *LINES = _VARIABLES
 # Lines that differ by more than their colour.
 _STROKES: Final = ("-", "--", ":")
-_STYLE: Final[Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "clara", "font.size": 8, "text.color": INK, "axes.edgecolor": RULE,
-    "axes.labelcolor": MUTED, "xtick.labelcolor": MUTED, "ytick.labelcolor": INK, "xtick.color": RULE, "ytick.color": RULE,
-    "axes.facecolor": "none", "figure.facecolor": "none", "grid.color": RULE, "axes.spines.top": False,
-    "axes.spines.right": False, "text.parse_math": False, "axes.axisbelow": True, "legend.frameon": False,
-}  # fmt: skip
+_STYLE: Final = Path(__file__).with_name("plots.mplstyle")
 INCHES: Final = 3.8
 ROW: Final = 0.34
 LABEL_LETTERS: Final = 18
@@ -52,7 +43,7 @@ class Bar:
     count: int
 
 
-@rc_context(_STYLE)
+@rc_context(fname=_STYLE)
 def intervals(title: str, bars: Sequence[Bar]) -> Markup:
     """Draw a mean and its interval for each row, on a scale of 0 to 1."""
     figure, axes = _axes(ROW * len(bars) + 0.3)
@@ -69,7 +60,7 @@ def intervals(title: str, bars: Sequence[Bar]) -> Markup:
     return _svg(figure, title, "; ".join(told))
 
 
-@rc_context(_STYLE)
+@rc_context(fname=_STYLE)
 def lines(title: str, depths: Sequence[int], series: Mapping[str, Sequence[Estimate]]) -> Markup:
     """Draw one line a measure over the depths 1, 3, 5, ..., with a band for its interval, on a scale of 0 to 1."""
     places = range(len(depths))
@@ -90,7 +81,7 @@ def lines(title: str, depths: Sequence[int], series: Mapping[str, Sequence[Estim
     return _svg(figure, title, "; ".join(told))
 
 
-@rc_context(_STYLE)
+@rc_context(fname=_STYLE)
 def histogram(title: str, ordered: Sequence[float], marks: Mapping[str, float], unit: str) -> Markup:
     """Draw how often values occurred, up to a little beyond the last mark; what is larger is gathered in the last bar."""
     most = max(*marks.values(), 1e-9) * 1.25
@@ -106,7 +97,7 @@ def histogram(title: str, ordered: Sequence[float], marks: Mapping[str, float], 
     return _svg(figure, title, f"{told}; largest {ordered[-1]:.1f} {unit}")
 
 
-@rc_context(_STYLE)
+@rc_context(fname=_STYLE)
 def shares(title: str, rows: Mapping[str, tuple[int, int, int]]) -> Markup:
     """Draw for each row how many questions lost, stayed and gained, as parts of one bar, with the numbers in them."""
     counts = np.array(list(rows.values()))

@@ -8,7 +8,6 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -29,12 +28,6 @@ SPANISH_FAITHFUL: Final = 120
 _SWAPPED: Final = 0.25
 
 
-def half(knowledge: Knowledge, split: str) -> list[Passage]:
-    """Give the passages of a split's procedures: every other procedure, by name."""
-    ids = sorted(knowledge.catalogue.procedures)[SPLITS.index(split) :: len(SPLITS)]
-    return [passage for passage in knowledge.passages if passage.document_id in ids]
-
-
 def made(knowledge: Knowledge, making: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Give the cases of both suites, the same each time."""
     names = knowledge.names
@@ -42,13 +35,14 @@ def made(knowledge: Knowledge, making: Mapping[str, Any]) -> dict[str, list[dict
     cases: dict[str, list[dict[str, Any]]] = {"mutated": [], "faithful": []}
     for split in SPLITS:
         chance = random.Random(f"{SEED}-{split}")  # noqa: S311  a data set, not a secret
-        passages = half(knowledge, split)
+        ids = sorted(knowledge.catalogue.procedures)[SPLITS.index(split) :: len(SPLITS)]  # every other procedure, by name
+        passages = [passage for passage in knowledge.passages if passage.document_id in ids]
         around = Surroundings(making, names, {passage.id: passage for passage in passages})
         others = [language for language in languages if language != "es"]
         wrong = _at_most(mutated(passages, others, around, chance), EACH_CHANGE, EACH_LANGUAGE["mutated"])
         right = _at_most(faithful(passages, languages, making, names, chance), SPANISH_FAITHFUL, EACH_LANGUAGE["faithful"])
         for name, found in (("mutated", wrong), ("faithful", right)):
-            cases[name] += _numbered(found, split)
+            cases[name] += [{"id": f"{split}-{number:04d}", "split": split, **case} for number, case in enumerate(found, 1)]
     return cases
 
 
@@ -80,25 +74,15 @@ def _at_most(cases: Iterable[dict[str, Any]], spanish: int, other: int) -> Itera
             yield case
 
 
-def _numbered(cases: Iterable[dict[str, Any]], split: str) -> list[dict[str, Any]]:
-    return [{"id": f"{split}-{number:04d}", "split": split, **case} for number, case in enumerate(cases, 1)]
-
-
-def write(folder: Path, cases: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Write the files, one case a line."""
-    for name, lines in cases.items():
-        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-        (folder / f"{name}.jsonl").write_text(text, "utf-8")
-
-
 @click.command()
 def main() -> None:
     """Make both files anew."""
     folder = resources() / "eval" / "answers"
     making = json.loads((folder / "making" / "proof.json").read_text("utf-8"))
     cases = made(read_knowledge(resources() / "data"), making)
-    write(folder, cases)
     for name, lines in cases.items():
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        (folder / f"{name}.jsonl").write_text(text, "utf-8")
         click.echo(f"{name}.jsonl: {len(lines)} cases")
 
 

@@ -20,7 +20,7 @@ from clara.retrieval.ports import Embedder, EmbedderUnavailableError
 from clara_lab.bench.answers import SEMANTIC_SIMILARITY, answer_measures, semantic_similarities
 from clara_lab.bench.comparison import compare, comparison_json, comparison_text
 from clara_lab.bench.dataset import BenchData, BenchDocument, BenchQuestion
-from clara_lab.bench.judge import AnswerJudge
+from clara_lab.bench.judge import JUDGED, AnswerJudge
 from clara_lab.bench.plan import RunPlan
 from clara_lab.bench.prompts import context_of
 from clara_lab.bench.record import (
@@ -173,8 +173,7 @@ class Answering:
         measures: dict[str, Score] = dict(answer_measures(question, written.answer))
         milliseconds = {**record.milliseconds, "generate": (written_at - started) * 1000}
         if self.judge is not None:
-            measures["faithfulness"] = self.judge.faithfulness(question, written.answer, context)
-            measures["context_utilisation"] = self.judge.context_utilisation(question, written.answer, context)
+            measures |= {name: self.judge.verdict(name, question, written.answer, context) for name in JUDGED}
             milliseconds["judge"] = (perf_counter() - written_at) * 1000
         failures = (*record.failures, f"generate: {written.failure}") if written.failure else record.failures
         shown = tuple(one.id for one in context.shown)

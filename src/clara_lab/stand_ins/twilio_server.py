@@ -24,6 +24,11 @@ MESSAGES: Final = re.compile(rf"{ACCOUNT}/Messages\.json$")
 MEDIUM: Final = re.compile(rf"{ACCOUNT}/Messages/((?:MM|SM)[0-9a-f]{{32}}/Media/ME[0-9a-f]{{32}})$")
 STORE: Final = "/store/"
 MAX_BODY: Final = 1_600
+NEEDED: Final = {
+    "To": (21604, "A 'To' phone number is required."),
+    "From": (21603, "A 'From' phone number is required."),
+    "Body": (21602, "Message body is required."),
+}
 DEFAULT_PAGE: Final = 50
 LARGEST_PAGE: Final = 1_000
 
@@ -255,12 +260,9 @@ def _spoilt(reply: ScriptedReply, fault: TwilioFault | None) -> ScriptedReply:
 
 def _problem(form: Mapping[str, str]) -> tuple[int, str] | None:
     """Say what Twilio would refuse about a message: its code and its words."""
-    if not form.get("To"):
-        return 21604, "A 'To' phone number is required."
-    if not form.get("From"):
-        return 21603, "A 'From' phone number is required."
-    if not form.get("Body"):
-        return 21602, "Message body is required."
+    for name, problem in NEEDED.items():
+        if not form.get(name):
+            return problem
     if len(form["Body"]) > MAX_BODY:
         return 21617, "The concatenated message body exceeds the 1600 character limit."
     callback = urlsplit(form.get("StatusCallback", "http://none"))

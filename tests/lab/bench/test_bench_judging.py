@@ -21,7 +21,7 @@ def test_the_judge_reads_the_very_page_that_the_writer_had(measure: str) -> None
     """DT-6: both prompts begin with the same page, all 18,000 characters of it."""
     writer, judge = ScriptedChat("bees"), ScriptedChat('{"reason": "it says so", "score": 0.75}')
     written = ModelWriter(writer).write(QUESTION, LONG)
-    assert getattr(AnswerJudge(judge), measure)(QUESTION, written.answer, LONG) == Score(0.75)
+    assert AnswerJudge(judge).verdict(measure, QUESTION, written.answer, LONG) == Score(0.75)
     assert len(LONG.text) > 15_000
     assert writer.prompts[0].user == f"{LONG.text}\n\nQuestion: Who makes honey?"
     assert judge.prompts[0].user == f"{writer.prompts[0].user}\nAnswer to judge: bees"
@@ -43,7 +43,7 @@ def test_the_judge_reads_the_very_page_that_the_writer_had(measure: str) -> None
 def test_short_answers_are_judged_as_statements(measure: str, question: BenchQuestion, answer: str, short: bool) -> None:
     """DTm-12: yes, no and single words are read into their question, and their length is called no fault."""
     judge = ScriptedChat('{"score": 1.0}')
-    assert getattr(AnswerJudge(judge), measure)(question, answer, CONTEXT) == Score(1.0)
+    assert AnswerJudge(judge).verdict(measure, question, answer, CONTEXT) == Score(1.0)
     assert judge.prompts[0].system == INSTRUCTIONS[measure, short]
     assert ("that is no fault" in judge.prompts[0].system) is short
 
@@ -52,7 +52,7 @@ def test_short_answers_are_judged_as_statements(measure: str, question: BenchQue
 def test_no_documents_are_not_used_and_bear_nothing(measure: str) -> None:
     """Without documents both are 0, and the judge is not asked."""
     judge = ScriptedChat()
-    assert getattr(AnswerJudge(judge), measure)(QUESTION, "bees", BenchContext()) == Score(0.0)
+    assert AnswerJudge(judge).verdict(measure, QUESTION, "bees", BenchContext()) == Score(0.0)
     assert judge.prompts == []
 
 
@@ -60,7 +60,7 @@ def test_no_documents_are_not_used_and_bear_nothing(measure: str) -> None:
 @pytest.mark.parametrize("answer", [None, "", " "])
 def test_no_answer_is_not_judged(measure: str, answer: str | None) -> None:
     """Nothing is an error of the writer, not a bad answer."""
-    assert getattr(AnswerJudge(ScriptedChat()), measure)(QUESTION, answer, CONTEXT) == Score(None, NO_ANSWER)
+    assert AnswerJudge(ScriptedChat()).verdict(measure, QUESTION, answer, CONTEXT) == Score(None, NO_ANSWER)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -71,7 +71,7 @@ def test_no_answer_is_not_judged(measure: str, answer: str | None) -> None:
 )
 def test_a_judge_that_fails_is_an_error_and_no_score(measure: str, says: str | None, error: str) -> None:
     """DTm-5, DT-9: no value and a reason; neither 0 nor .5 enters a mean."""
-    assert getattr(AnswerJudge(ScriptedChat(says)), measure)(QUESTION, "bees", CONTEXT) == Score(None, error)
+    assert AnswerJudge(ScriptedChat(says)).verdict(measure, QUESTION, "bees", CONTEXT) == Score(None, error)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from clara_lab.bench.answers import semantic_similarities
 from clara_lab.bench.dataset import BenchDocument, BenchQuestion
-from clara_lab.bench.judge import UNREADABLE, AnswerJudge
+from clara_lab.bench.judge import CONTEXT_UTILISATION, FAITHFULNESS, UNREADABLE, AnswerJudge
 from clara_lab.bench.prompts import context_of
 from clara_lab.bench.record import Score
 from clara_lab.bench.writers import ModelWriter, WrittenAnswer
@@ -56,8 +56,8 @@ def test_an_answer_is_written_judged_and_compared(served: Served) -> None:
     written = ModelWriter(served.chat).write(QUESTION, CONTEXT)
     judge = AnswerJudge(served.chat)
     assert written == WrittenAnswer("Bees make honey from nectar.")
-    assert judge.faithfulness(QUESTION, written.answer, CONTEXT) == Score(1.0)
-    assert judge.context_utilisation(QUESTION, written.answer, CONTEXT) == Score(1.0)
+    assert judge.verdict(FAITHFULNESS, QUESTION, written.answer, CONTEXT) == Score(1.0)
+    assert judge.verdict(CONTEXT_UTILISATION, QUESTION, written.answer, CONTEXT) == Score(1.0)
     (similar,) = semantic_similarities([(QUESTION, written.answer)], served.embedder)
     assert similar.value == pytest.approx((3 + 0.25) / ((3 + 0.25) ** 0.5 * (5 + 0.25) ** 0.5), abs=1e-6)
 
@@ -67,7 +67,7 @@ def test_every_fault_is_a_failure_of_one_question(served: Served, fault: Scripte
     """No answer and no score, each with a reason that repeats nothing, and the next question is answered."""
     served.server.faults += [fault] * 3
     written = ModelWriter(served.chat).write(QUESTION, CONTEXT)
-    judged = AnswerJudge(served.chat).faithfulness(QUESTION, "bees", CONTEXT)
+    judged = AnswerJudge(served.chat).verdict(FAITHFULNESS, QUESTION, "bees", CONTEXT)
     (similar,) = semantic_similarities([(QUESTION, "bees")], served.embedder)
     assert (written.answer, judged.value, similar.value) == (None, None, None)
     for reason in (written.failure, judged.error, similar.error):
@@ -81,4 +81,4 @@ def test_every_fault_is_a_failure_of_one_question(served: Served, fault: Scripte
 def test_a_verdict_without_a_scale_is_no_verdict(served: Served, verdict: str) -> None:
     """DT-9, over HTTP."""
     served.server.faults.append(openai_text(verdict))
-    assert AnswerJudge(served.chat).faithfulness(QUESTION, "bees", CONTEXT) == Score(None, UNREADABLE)
+    assert AnswerJudge(served.chat).verdict(FAITHFULNESS, QUESTION, "bees", CONTEXT) == Score(None, UNREADABLE)
