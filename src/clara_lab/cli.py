@@ -158,10 +158,25 @@ def _phases(*, verbose: bool) -> Iterator[Callable[[str, int, int], None]]:
 @click.command()
 def demo() -> None:
     """Start Clara as on WhatsApp, with a stand-in for Twilio that shows every reply."""
-    from clara_lab.demonstration import demonstrate
+    from clara.processes.supervisor import up
+    from clara.settings import DEMO_ACCOUNT, DEMO_TOKEN, SAMPLE_KEY
+    from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
+
+    def show(message: TakenMessage) -> None:
+        say(f"\n── to {message.recipient} ─────────────────────────\n{message.body}\n")
 
     with running():
-        demonstrate(read_settings(), say)
+        settings = read_settings()
+        environment = {
+            "CLARA_CHANNEL": "twilio",
+            "CLARA_PUBLIC_URL": f"http://{settings.clara_host}:{settings.port}",
+            "TWILIO_ACCOUNT_SID": DEMO_ACCOUNT,
+            "TWILIO_AUTH_TOKEN": DEMO_TOKEN,
+            "CLARA_PSEUDONYM_KEY": SAMPLE_KEY,
+            "CLARA_ADDRESS_KEY": SAMPLE_KEY,
+        }
+        serve = TwilioStandIn(DEMO_ACCOUNT, DEMO_TOKEN, show).serve
+        up(settings, say, stand_in=lambda: {**environment, "TWILIO_API_URL": serve().url})
 
 
 @click.command(name="stand-in")

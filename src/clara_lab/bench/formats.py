@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from clara_lab.bench.dataset import BenchDataError, BenchDocument, BenchQuestion
 
 PARQUET, BEIR, JSON_LINES, HOTPOTQA = "parquet", "beir", "jsonl", "hotpotqa"
 
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 # A bad line does not tell which others are bad: so they are skipped and counted, and all are told together.
 BAD_LINE: Final = "lines that cannot be used"
 
@@ -169,9 +171,9 @@ def _question(line: Mapping[str, Any]) -> BenchQuestion:
     gold = line.get("gold", [])
     if not isinstance(gold, list) or not all(isinstance(document, str) for document in gold):
         raise TypeError("'gold' must be a list of document ids")
-    answer, answer_type, question_type, level = (_text(line, name, "") for name in ("answer", "answer_type", "type", "level"))
-    id_, text = _text(line, "id"), _text(line, "question")
-    return BenchQuestion(id_, text, answer, answer_type, question_type, level, frozenset(gold))
+    about = [_text(line, name, "") for name in ("answer", "answer_type", "type", "level")]
+    texts: list[Any] = [_text(line, "id"), _text(line, "question"), *about]
+    return BenchQuestion(*texts, frozenset(gold))
 
 
 def _beir_document(line: Mapping[str, Any]) -> BenchDocument:
@@ -189,17 +191,9 @@ def _judgements(file: Path) -> Iterator[Judgement | DataFault]:
         with file.open(encoding="utf-8-sig", newline="") as opened:
             for number, cells in enumerate(csv.reader(opened, delimiter="\t", quoting=csv.QUOTE_NONE), 1):
                 is_triple = len(cells) == len(("question", "document", "score"))
-                if is_triple and _is_number(cells[2]):
+                if is_triple and _NUMBER.fullmatch(cells[2].strip()):
                     yield Judgement(cells[0], cells[1], float(cells[2]))
                 elif cells and not (is_triple and number == 1):  # the first line may be a header
                     yield _bad(f"{file.name}:{number} (question, document and score are needed, separated by tabs)")
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         yield DataFault(f"{file} ({_told(error)})", "files that cannot be read", "are they there, and UTF-8?")
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -287,7 +287,7 @@ class ServedTransport:
     def usage(self) -> dict[str, Usage]:
         """Give what all requests have cost until now, by their kind; later ones do not change it."""
         with self._lock:
-            return {kind: Usage(**self._totals[kind], **_spread(self._seconds[kind])) for kind in self._totals}
+            return {kind: Usage(**counts, **_spread(self._seconds[kind])) for kind, counts in self._totals.items()}
 
     def _count(self, event: RequestEvent) -> None:
         told = {name: getattr(event, name) for name in ("retries", "prompt_tokens", "completion_tokens")}
@@ -321,6 +321,5 @@ class ServedTransport:
 
 def _spread(seconds: Sequence[float]) -> dict[str, Any]:
     """Give the values that half, 95 % and all of the values do not exceed (nearest rank)."""
-    names = ("p50_seconds", "p95_seconds", "max_seconds")
-    found = np.quantile(seconds, (0.5, 0.95, 1.0), method="inverted_cdf").tolist() if seconds else (0.0,) * len(names)
-    return dict(zip(names, found, strict=True))
+    found = np.quantile(seconds or [0.0], (0.5, 0.95, 1.0), method="inverted_cdf").tolist()
+    return dict(zip(("p50_seconds", "p95_seconds", "max_seconds"), found, strict=True))
