@@ -171,9 +171,9 @@ def _question(line: Mapping[str, Any]) -> BenchQuestion:
     gold = line.get("gold", [])
     if not isinstance(gold, list) or not all(isinstance(document, str) for document in gold):
         raise TypeError("'gold' must be a list of document ids")
-    about = [_text(line, name, "") for name in ("answer", "answer_type", "type", "level")]
-    texts: list[Any] = [_text(line, "id"), _text(line, "question"), *about]
-    return BenchQuestion(*texts, frozenset(gold))
+    answer, answer_type, question_type, level = (_text(line, name, "") for name in ("answer", "answer_type", "type", "level"))
+    id_, text = _text(line, "id"), _text(line, "question")
+    return BenchQuestion(id_, text, answer, answer_type, question_type, level, frozenset(gold))
 
 
 def _beir_document(line: Mapping[str, Any]) -> BenchDocument:
