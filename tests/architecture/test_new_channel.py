@@ -59,7 +59,8 @@ class PigeonNotes:
 '''
 TRIAL = """
 from types import SimpleNamespace
-from clara.channels.ports import ChannelIntake, outlets
+from clara.channels.ports import outlets
+from clara.web.calls import ChannelIntake
 from clara.channels.registry import open_channels
 from clara.delivery.message import Case, Outgoing
 from clara.delivery.turn_processor import Clerk, take_turn

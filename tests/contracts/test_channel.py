@@ -11,15 +11,17 @@ from urllib.parse import urlencode
 
 import pytest
 from flask.testing import FlaskClient
+from structlog.testing import capture_logs
 from werkzeug.test import TestResponse
 
 from clara.adapters.postgres.delivery.inbox import pseudonym
-from clara.channels.ports import Channel, ChannelIntake
+from clara.channels.ports import Channel
 from clara.channels.registry import CHANNELS, open_channels
 from clara.delivery.message import Incoming, Report, split, units
 from clara.delivery.ports import RefusedError, StoreUnavailableError
 from clara.settings import NEEDED_BY, Settings
 from clara.web.app import Edge, create_app
+from clara.web.calls import ChannelIntake
 from clara_lab.stand_ins.telegram_server import update
 
 KEY, SECRET, TOKEN = "2b7e91c05f8da346" * 4, "5ec2e7_-ab01" * 3, "70ce" * 8
@@ -115,13 +117,34 @@ def test_a_forged_message_is_not(served: Served) -> None:
     assert served.intake.messages == []
 
 
-@pytest.mark.parametrize(("error", "status"), [(StoreUnavailableError("host=10.0.0.1"), 503), (RefusedError("x"), 400)])
-def test_what_cannot_be_kept_is_not_acknowledged(served: Served, error: Exception, status: int) -> None:
-    """The channel is to send it again, or knows that it need not; it learns nothing of the store."""
-    served.intake.error = error
+def test_what_cannot_be_kept_now_is_not_acknowledged(served: Served) -> None:
+    """The channel is to send it again; it learns nothing of the store."""
+    served.intake.error = StoreUnavailableError("host=10.0.0.1")
     answer = served.say(served.client, "hola")
-    assert answer.status_code == status
+    assert answer.status_code == 503
     assert "10.0.0.1" not in answer.text
+
+
+def test_what_can_never_be_kept_does_not_come_for_ever(served: Served) -> None:
+    """The channel knows that it need not send it again; Telegram, which repeats what is not acknowledged, is thanked."""
+    served.intake.error = RefusedError("x")
+    with capture_logs() as logs:
+        assert served.say(served.client, "hola").status_code == (200 if served.channel.name == "telegram" else 400)
+    assert served.channel.name == "local" or [(line["event"], line["reason"]) for line in logs] == [("message refused", "x")]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"update_id": "telegram:34600000001"}', b"[" * 100_000])
+def test_what_telegram_sends_without_sense_does_not_come_for_ever(body: bytes) -> None:
+    """It is acknowledged and told of, without a word of what came; nothing is kept."""
+    (channel,) = open_channels(Settings(clara_channel="telegram", **EVERYTHING)).values()
+    intake = MemoryIntake()
+    edge = Edge([channel.routes(ChannelIntake(intake, intake, None, str))], {}, SimpleNamespace(counters=dict))
+    headers = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
+    with capture_logs() as logs:
+        answer = create_app(edge).test_client().post("/webhook/telegram", data=body, headers=headers)
+    assert (answer.status_code, intake.messages, intake.reports) == (200, [], [])
+    assert [line["event"] for line in logs] == ["message refused"]
+    assert "34600000001" not in str(logs)
 
 
 def test_its_routes_take_nothing_else(served: Served) -> None:

@@ -74,7 +74,7 @@ def test_an_update_that_comes_twice_is_answered_once(clara: Clara, telegram: Tel
 
 
 def test_forged_and_foreign_updates_do_nothing(clara: Clara) -> None:
-    """The wrong secret is refused; a group, an edit and nonsense are not stored."""
+    """The wrong secret is refused; a group, an edit and nonsense are not stored, nor sent again."""
     group = update(1, CHAT, "hola", chat={"id": -100, "type": "supergroup"})
     edit = {"update_id": 2, "edited_message": update(2, CHAT, "hola")["message"]}
     assert [post(clara, update(3, CHAT, "hola"), "wrong"), post(clara, group), post(clara, edit), post(clara, {})] == [

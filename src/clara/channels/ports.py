@@ -1,26 +1,16 @@
 """What a channel is to the rest of Clara: the way in, the way out, what it takes, and its voice notes."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clara.answering.ports import Recording, Recordings, RecordingUnavailableError
-from clara.delivery.ports import ChannelLimits, DeliveryReports, Inbox, Replies, Sender
+from clara.delivery.ports import ChannelLimits, Sender
 from clara.delivery.turn_processor import Outlet
+from clara.web.calls import ChannelIntake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from flask import Blueprint
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelIntake:
-    """Where what came goes, and where a page reads replies back. `direction` gives that of a language: "ltr" or "rtl"."""
-
-    inbox: Inbox
-    reports: DeliveryReports
-    replies: Replies
-    direction: "Callable[[str], str]"
 
 
 class ClosableRecordings(Recordings, Protocol):

@@ -12,6 +12,9 @@ from clara.delivery.ports import Sealer, UnsealableError
 _CONTEXT: Final = "address of "
 # What a record says that it is. Files that earlier releases wrote say the same.
 _MESSAGE, _REPORT = "Incoming", "Report"
+# The first release wrote no `resend_within`: with one of these codes, Twilio's for its rates, it was a day.
+_RATES: Final = frozenset({"20429", "21611", "30001", "63017", "63018"})
+_DAY_SECONDS: Final = 24 * 3600.0
 
 
 def seal_address(incoming: Incoming, sealer: Sealer) -> bytes:
@@ -44,7 +47,8 @@ def read(record: bytes) -> Incoming | Report:
     document = json.loads(record)
     fields = document["fields"]
     if document["kind"] == _REPORT:
-        return Report(**fields)
+        resend_within = fields.pop("resend_within", _DAY_SECONDS if fields["error_code"] in _RATES else 0.0)
+        return Report(**fields, resend_within=resend_within)
     received, kinds = datetime.fromisoformat(fields.pop("received_at")), tuple(fields.pop("media_types"))
     # The previous release's records name no recordings; what a later release adds is left out.
     recordings = tuple(fields.pop("recordings", ()))

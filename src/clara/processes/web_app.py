@@ -27,7 +27,6 @@ from clara.adapters.postgres.operations.metrics import PostgresMetrics
 from clara.adapters.postgres.operations.runs import PostgresRuns, Run
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
-from clara.channels.ports import ChannelIntake
 from clara.container import Container
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
@@ -47,6 +46,7 @@ from clara.processes.worker import SWITCH_SECONDS, build_worker
 from clara.settings import Settings, resources
 from clara.web.admin import AdminDesk
 from clara.web.app import MAX_BODY_BYTES, Edge, create_app
+from clara.web.calls import ChannelIntake
 from clara.web.health import Part
 
 DESCRIPTION = "openapi.json"

@@ -1,11 +1,22 @@
-"""What a channel's webhook is called with, and how its reader says what came. Without Flask, which only the web process has."""
+"""What a webhook is called with, how its reader says what came, and where that goes. Without Flask, which only the web has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from clara.delivery.message import Incoming, Report
+from clara.delivery.ports import DeliveryReports, Inbox, Replies
 from clara.errors import Invalid, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelIntake:
+    """Where what came goes, and where a page reads replies back. `direction` gives that of a language: "ltr" or "rtl"."""
+
+    inbox: Inbox
+    reports: DeliveryReports
+    replies: Replies
+    direction: Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What becomes of a part of a reply: the same in whatever order its reports come, and however often."""
 
 import itertools
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clara.delivery.message import Report
+from clara.delivery.records import read
 from clara.delivery.status_reports import (
     ARRIVED,
     FAILED,
@@ -147,3 +149,14 @@ def test_every_status_has_its_place() -> None:
     """Nothing is reported that has no place, and nothing is reported as pending."""
     assert {status for status, _ in REPORTS} | {"scheduled"} == REPORTED == set(PROGRESS) - {PENDING}
     assert len(PROGRESS) == len(set(PROGRESS))
+
+
+@pytest.mark.parametrize(("code", "again"), [(RATE, True), ("30001", True), (BLOCKED, False), (None, False)])
+def test_what_the_previous_release_spooled_goes_out_again(code: str | None, again: bool) -> None:
+    """Its records do not say for how long another try may help: for the channel's rate that was always a day."""
+    fields = {"outgoing_id": 1, "provider_sid": "SM1", "status": "undelivered", "error_code": code}
+    report = read(json.dumps({"kind": "Report", "fields": fields}).encode())
+    assert isinstance(report, Report)
+    part, finding = merge(ReplyPart("sent", None, "SM1"), report)
+    assert (part.status, finding) == ((PENDING, Finding.TRY_AGAIN) if again else ("undelivered", Finding.NEWS))
+    assert report.resend_within == (24 * 3600.0 if again else 0.0)

@@ -111,8 +111,8 @@ def test_the_lane_outlives_the_spool() -> None:
 
 
 def test_a_report_outlives_the_spool() -> None:
-    """It keeps for how long sending again may help; a record of the previous release does not say so, and is final."""
+    """It keeps for how long sending again may help; a record of the previous release does not say so, and is of a day."""
     report = Report(7, "SM1", "failed", "63018", 60.0)
     record = written(report, lambda: datetime(2026, 11, 21, tzinfo=UTC))
     assert read(record) == report
-    assert read(record.replace(b', "resend_within": 60.0', b"")) == replace(report, resend_within=0.0)
+    assert read(record.replace(b', "resend_within": 60.0', b"")) == replace(report, resend_within=24 * 3600.0)

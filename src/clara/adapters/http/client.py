@@ -17,6 +17,7 @@ from threading import Thread
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import urlsplit
+from weakref import finalize
 
 import httpcore
 import httpx
@@ -300,6 +301,8 @@ class GatedClient:
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._seconds = seconds
         self._http = bounded_client(MAX_GATED_BYTES, connections=GATED_CONNECTIONS, connect_seconds=CONNECT_SECONDS)
+        # A sender lasts as long as its worker, and nobody has to close it.
+        finalize(self, self._http.close)
 
     def close(self) -> None:
         """Close the connections that wait for a request."""

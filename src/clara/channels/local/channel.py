@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clara.channels.ports import ChannelIntake
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import ChannelLimits
 from clara.settings import Settings
+from clara.web.calls import ChannelIntake
 
 if TYPE_CHECKING:
     from flask import Blueprint

@@ -8,9 +8,9 @@ from uuid import uuid4
 from flask import Blueprint, Response, jsonify, render_template_string, request
 from flask.blueprints import BlueprintSetupState
 
-from clara.channels.ports import ChannelIntake
 from clara.delivery.message import Incoming
 from clara.delivery.ports import RefusedError, StoreUnavailableError
+from clara.web.calls import ChannelIntake
 
 # The chat page has no login, so a page elsewhere must not reach it under a name of its own (DNS rebinding).
 LOCAL_HOSTS: Final = ("localhost", "127.0.0.1", "[::1]")

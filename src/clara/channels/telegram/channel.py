@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from clara.channels.ports import ChannelIntake
 from clara.delivery.message import Incoming
 from clara.delivery.ports import ChannelLimits
 from clara.settings import Settings
-from clara.web.calls import ForgedCallError, UnreadableCallError, WebhookCall
+from clara.web.calls import ChannelIntake, ForgedCallError, UnreadableCallError, WebhookCall
 
 if TYPE_CHECKING:
     from flask import Blueprint
@@ -51,7 +50,7 @@ class TelegramChannel:
 
         self._settings.require_channel()
         updates = TelegramUpdates(self._token.partition(":")[0], self._settings.secret("telegram_webhook_secret"))
-        return Webhook(updates, intake, self._settings.clara_public_url or "").blueprint()
+        return Webhook(updates, intake, self._settings.clara_public_url or "", repeats=True).blueprint()
 
     def sender(self) -> "TelegramSender":
         """Build what sends."""

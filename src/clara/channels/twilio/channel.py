@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Final
 
-from clara.channels.ports import ChannelIntake
 from clara.delivery.ports import ChannelLimits
 from clara.settings import Settings
+from clara.web.calls import ChannelIntake
 
 if TYPE_CHECKING:
     from flask import Blueprint

@@ -14,11 +14,11 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from clara.channels.ports import ChannelIntake
 from clara.channels.twilio.forms import TwilioForms
 from clara.channels.twilio.signature import TwilioSignature
 from clara.delivery.message import Incoming, Report
 from clara.web.app import Edge, create_app
+from clara.web.calls import ChannelIntake
 from clara.web.webhook import Webhook
 
 TOKEN, PUBLIC_URL = "a-token", "https://clara.example.org"
