@@ -5,7 +5,7 @@ from pathlib import Path
 
 SOURCE = Path("src/clara")
 READERS = {
-    "adapters/boe/parser.py": "what the gazette sends",
+    "adapters/boe/item.py": "what the gazette sends",
     "data_files.py": "files of data/, and what is stored as they are written",
     "delivery/records.py": "lines of the spool",
     "knowledge/law/markdown.py": "norms as Markdown",

@@ -32,7 +32,8 @@ DRAINING_HANDS: Final = 4
 # A record that is refused may have met a deadlock or another accident of the moment.
 TRIES: Final = 3
 CONTEXT: Final = "spool"
-Entry: TypeAlias = tuple[bytes, Incoming | Report]
+Item: TypeAlias = Incoming | Report
+Entry: TypeAlias = tuple[bytes, Item]
 Bad: TypeAlias = tuple[bytes, Exception]
 log = structlog.get_logger()
 
@@ -40,9 +41,8 @@ log = structlog.get_logger()
 class Mover:
     """Opens records and stores them; `on_bad` gets those that cannot be read, or that the store refuses."""
 
-    def __init__(self, inbox: Inbox, reports: DeliveryReports, sealer: Sealer, on_bad: Callable[[bytes], None]) -> None:
-        self._inbox = inbox
-        self._reports = reports
+    def __init__(self, store: Callable[[Item], bool], sealer: Sealer, on_bad: Callable[[bytes], None]) -> None:
+        self._store_one = store
         self._sealer = sealer
         self._on_bad = on_bad
         self._hands = Hands(DRAINING_HANDS)
@@ -77,12 +77,9 @@ class Mover:
         """Let the threads end."""
         self._hands.close()
 
-    def _store(self, items: Sequence[Incoming | Report]) -> None:
+    def _store(self, items: Sequence[Item]) -> None:
         for item in items:
-            if isinstance(item, Incoming):
-                self._inbox.accept(item)
-            else:
-                self._reports.delivery(item)
+            self._store_one(item)
 
     def _one_by_one(self, entries: Sequence[Entry]) -> list[Bad]:
         """Store each alone; give those that are at fault themselves, with the reason. Raises StoreUnavailableError.
@@ -93,7 +90,7 @@ class Mover:
         bad: list[Bad] = []
         accused: list[Entry] = []
         unsure: list[Entry] = []
-        taken: Incoming | Report | None = None
+        taken: Item | None = None
         for record, item in entries:
             # That it is no accident of the moment is known after the first.
             refusal = self._refusal(item, tries=1 if unsure else TRIES)
@@ -111,7 +108,7 @@ class Mover:
             raise refusal  # by now it refuses what it took
         return bad + blamed
 
-    def _refusal(self, item: Incoming | Report, tries: int = TRIES) -> Exception | None:
+    def _refusal(self, item: Item, tries: int = TRIES) -> Exception | None:
         """Store one alone; say why the store refuses it. Raises StoreUnavailableError when the store is away."""
         refusal = None
         for _ in range(tries):
@@ -174,7 +171,7 @@ class SpoolingInbox:
         self._sealer = sealer
         self._timing = timing
         self._hands = Hands(HANDS)
-        self._mover = Mover(inbox, reports, sealer, on_bad)
+        self._mover = Mover(self._store, sealer, on_bad)
         self._draining = Lock()
         self._door = Condition()  # for the three fields below: together they say where the next one goes
         self._spooling = spool.waiting() > 0
@@ -233,7 +230,7 @@ class SpoolingInbox:
         self._hands.close()
         self._mover.close()
 
-    def _keep(self, item: Incoming | Report) -> bool:
+    def _keep(self, item: Item) -> bool:
         if self._enters_directly():
             try:
                 return self._hands.result(lambda: self._store(item), self._timing.patience)
@@ -250,7 +247,7 @@ class SpoolingInbox:
         log.info("message spooled", part=type(item).__name__.lower())
         return True
 
-    def _store(self, item: Incoming | Report) -> bool:
+    def _store(self, item: Item) -> bool:
         return self._inbox.accept(item) if isinstance(item, Incoming) else self._reports.delivery(item)
 
     def _enters_directly(self) -> bool:

@@ -172,14 +172,6 @@ class Sender(Protocol):
         ...
 
 
-class Budget(Protocol):
-    """Counts what costs money. Raises StoreUnavailableError."""
-
-    def spend(self, pseudonym: str) -> bool:
-        """Take one answer with a paid model from the sender's and everybody's share of the day; False when one is used up."""
-        ...
-
-
 class Replies(Protocol):
     """Reads replies back, for a channel that asks instead of being called. Raises StoreUnavailableError."""
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Thread
 from time import monotonic, sleep
 
@@ -47,13 +47,7 @@ class Child:
             )
             raise ChildrenFailedError(msg)
         self._starts.append(monotonic())
-        self._process = subprocess.Popen(  # noqa: S603  our own command
-            [sys.executable, "-m", "clara", self.command, "--attached"],
-            env=self._environment,
-            stdin=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # Ctrl-C reaches the parent alone, which stops its children in order
-        )
+        self._process = start_command([self.command, "--attached"], self._environment, stderr=self._errors)
 
     @property
     def pid(self) -> int:
@@ -65,15 +59,35 @@ class Child:
 
     def stop(self) -> None:
         """End the process: politely first, then for good."""
-        process = self._process
-        if process is None or process.poll() is not None:
-            return
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        if self._process is not None:
+            end_process(self._process, GRACE_SECONDS)
+
+
+def start_command(
+    arguments: Sequence[str], environment: Mapping[str, str], stdout: int | None = None, stderr: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command of Clara's that ends with this process, in a session of its own: Ctrl-C reaches the parent alone."""
+    return subprocess.Popen(  # noqa: S603  our own command
+        [sys.executable, "-m", "clara", *arguments],
+        env=dict(environment),
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+
+
+def end_process(process: subprocess.Popen[bytes], grace_seconds: float, *, group: bool = False) -> bool:
+    """End a process that still runs: politely first, which may go to its `group`, then all that it started; tell whether."""
+    if process.poll() is not None:
+        return False
+    (os.killpg if group else os.kill)(process.pid, signal.SIGTERM)
+    try:
+        process.wait(grace_seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return True
 
 
 def end_with_parent() -> None:

@@ -1,8 +1,7 @@
 """The editorial journey on its adapters: what the command line, a schedule and the operators' addresses start."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 
 from clara.adapters.postgres.corpus.passages import alone_with
 from clara.adapters.postgres.editorial.findings import PostgresFindings, PostgresSnapshots
@@ -15,8 +14,6 @@ from clara.ingestion.norms import NormIndex
 from clara.knowledge.knowledge_base import KnowledgeVersion
 from clara.knowledge.passages import CORPUS
 from clara.processes.preparation import patient_embedder
-
-Clock = Callable[[], datetime]
 
 
 def build_editorial(container: Container) -> Editorial:

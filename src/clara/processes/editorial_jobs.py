@@ -77,7 +77,7 @@ def check_drift(container: Container, chosen: SourceChoice, telling: Telling, pr
             made.append(editorial.look(chosen, fetch, telling.say, progress))
         return JobOutcome(made[0].exit_code, brief(made[0].report))
 
-    code = recorded(_runs(container), "drift", str(chosen), work, say=telling.as_json or telling.say)
+    code = recorded(PostgresRuns(container.engine), "drift", str(chosen), work, say=telling.as_json or telling.say)
     for outcome in made:
         if telling.as_json:
             telling.as_json(json.dumps(outcome.report, ensure_ascii=False))
@@ -114,7 +114,7 @@ def watch_gazette(container: Container, chosen: DayChoice, telling: Telling, pro
         return outcome
 
     arguments = f"{chosen}{' --notify' if telling.notify else ''}"
-    return recorded(_runs(container), "boe", arguments, work, say=telling.say)
+    return recorded(PostgresRuns(container.engine), "boe", arguments, work, say=telling.say)
 
 
 def ingest_sources(
@@ -132,7 +132,9 @@ def ingest_sources(
         tell(outcome)
         return replace(outcome, report={name: value for name, value in outcome.report.items() if name != "unchanged"})
 
-    return work().exit_code if chosen.alone else recorded(_runs(container), "ingestion", str(chosen), work, say=say)
+    return (
+        work().exit_code if chosen.alone else recorded(PostgresRuns(container.engine), "ingestion", str(chosen), work, say=say)
+    )
 
 
 def build_means(container: Container) -> IngestionMeans:
@@ -170,7 +172,7 @@ def publish(container: Container, chosen: PublicationChoice, telling: Telling, p
 
     if chosen.dry_run:
         return work().exit_code
-    return recorded(_runs(container), chosen.job, chosen.withdraw or "", work, say=telling.say)
+    return recorded(PostgresRuns(container.engine), chosen.job, chosen.withdraw or "", work, say=telling.say)
 
 
 def _acted(container: Container, editorial: Editorial, chosen: PublicationChoice, say: Say, progress: Progress) -> JobOutcome:
@@ -182,7 +184,3 @@ def _acted(container: Container, editorial: Editorial, chosen: PublicationChoice
     if chosen.withdraw is not None:
         return editorial.withdraw(chosen.withdraw, say)
     return editorial.publish(judge, chosen.by, say, progress)
-
-
-def _runs(container: Container) -> PostgresRuns:
-    return PostgresRuns(container.engine)

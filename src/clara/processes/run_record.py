@@ -4,6 +4,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from inspect import getdoc
 from types import TracebackType
 
@@ -53,7 +54,7 @@ def busy(runs: PostgresRuns, job: str) -> str:
     return told if last.state == "running" else f"{told} It gives no sign of life since {last.alive_at:%Y-%m-%d %H:%M:%S %Z}."
 
 
-class _Recording:
+class _Recording(AbstractContextManager["_Recording"]):
     """Records the end of a run, however it ends."""
 
     def __init__(self, held: HeldJob, run: int, job: str) -> None:
@@ -61,9 +62,6 @@ class _Recording:
         self._run = run
         self._job = job
         self.outcome = JobOutcome(COULD_NOT_RUN, {})
-
-    def __enter__(self) -> "_Recording":
-        return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
         outcome = self.outcome if error is None else JobOutcome(COULD_NOT_RUN, {})

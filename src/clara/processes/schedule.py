@@ -1,10 +1,7 @@
 """What runs by itself, when, and how late it may be: one table for the schedule and for /health."""
 
-import os
-import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,6 +16,7 @@ from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.operations.runs import Expected, PostgresRuns
 from clara.adapters.procrastinate.schedule import Due, InterruptedRunError, PeriodicWorker
 from clara.container import Container
+from clara.processes.children import end_process, start_command
 from clara.settings import Settings, child_environment
 from clara.web.health import Part
 
@@ -98,40 +96,20 @@ def run_beside(scheduled: Scheduled, environment: Mapping[str, str], stopped: Ev
     """
     log.info("scheduled job begins", job=scheduled.job)
     until = monotonic() + scheduled.most_seconds
-    with subprocess.Popen(  # noqa: S603  our own command
-        [sys.executable, "-m", "clara", "scheduled", *scheduled.arguments],
-        env=dict(environment),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,  # its report is in job_runs
-        start_new_session=True,
-    ) as process:
+    arguments = ("scheduled", *scheduled.arguments)
+    # Its report is in job_runs.
+    with start_command(arguments, environment, stdout=subprocess.DEVNULL) as process:
         try:
-            _wait(process, lambda: stopped.wait(LOOK_SECONDS) or monotonic() > until)
+            while process.poll() is None and monotonic() <= until and not stopped.wait(LOOK_SECONDS):
+                pass
         finally:
-            ended = _end(process)
+            ended = end_process(process, GRACE_SECONDS, group=True)
     if ended and stopped.is_set():
         log.info("scheduled job interrupted", job=scheduled.job)
         raise InterruptedRunError(f"{scheduled.job} was ended because its worker stops")
     tell = log.info if process.returncode in {0, 1} else log.error
     tell("scheduled job ended", job=scheduled.job, status=process.returncode, reason="too long" if ended else None)
     return process.returncode
-
-
-def _wait(process: subprocess.Popen[bytes], over: Callable[[], bool]) -> None:
-    while process.poll() is None and not over():
-        pass
-
-
-def _end(process: subprocess.Popen[bytes]) -> bool:
-    """End a process that still runs, and all that it started; tell whether it did."""
-    if process.poll() is not None:
-        return False
-    os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.wait(GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-    return True
 
 
 def probe_schedule(settings: Settings, engine: Engine) -> Part:
@@ -147,22 +125,17 @@ def probe_schedule(settings: Settings, engine: Engine) -> Part:
 
 def part_of(chosen: tuple[Scheduled, ...], known: Mapping[str, Expected]) -> Part:
     """Judge each job by its last success; by the day on which it was switched on, if that is later."""
-    late = [scheduled.job for scheduled in chosen if is_late(scheduled, known[scheduled.job])]
     rows = {scheduled.job: _row(scheduled, known[scheduled.job]) for scheduled in chosen}
+    late = [job for job, row in rows.items() if not row["ok"]]
     if late:
         return Part(ok=False, detail=f"late: {', '.join(late)}", rows=rows)
     return Part(ok=True, detail=f"{len(rows)} on time" if rows else "none is switched on", rows=rows)
 
 
-def is_late(scheduled: Scheduled, known: Expected) -> bool:
-    """Whether the job should have done its work again by now."""
-    since = max(known.succeeded_at or known.enabled_at, known.enabled_at)
-    return known.now - since > timedelta(days=scheduled.allowed_days)
-
-
 def _row(scheduled: Scheduled, known: Expected) -> dict[str, object]:
+    since = max(known.succeeded_at or known.enabled_at, known.enabled_at)
     return {
-        "ok": not is_late(scheduled, known),
+        "ok": known.now - since <= timedelta(days=scheduled.allowed_days),
         "last_success": known.succeeded_at.isoformat() if known.succeeded_at else None,
         "last_start": known.started_at.isoformat() if known.started_at else None,
         "expected_since": known.enabled_at.isoformat(),

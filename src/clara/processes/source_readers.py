@@ -1,7 +1,7 @@
 """Reading sources in the net and watching the gazette: what only the jobs that do so load."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import partial
@@ -39,10 +39,10 @@ Clock = Callable[[], datetime]
 def reading_the_net(container: Container) -> Iterator[Read]:
     """Give what reads sources: norms through the gazette's interface for consolidated law, all else as pages."""
     settings = container.settings
-    with ExitStack() as closing:
-        fetcher, gazette = PoliteFetcher(settings.clara_public_url or ""), BoeClient(settings.boe_base_url)
-        closing.callback(gazette.close)
-        closing.callback(fetcher.close)
+    with (
+        closing(PoliteFetcher(settings.clara_public_url or "")) as fetcher,
+        closing(BoeClient(settings.boe_base_url)) as gazette,
+    ):
         yield in_the_net(fetcher, gazette, madrid_today())
 
 
@@ -80,9 +80,6 @@ def watching_the_gazette(
     container: Container, webhook: str, pace: GazettePace | None = None, clock: Clock = lambda: datetime.now(UTC)
 ) -> Iterator[GazetteWatch]:
     """Give the watch; it posts to the webhook, if there is one."""
-    gazette = BoeClient(container.settings.boe_base_url, pace or GazettePace())
-    try:
+    with closing(BoeClient(container.settings.boe_base_url, pace)) as gazette:
         post = partial(post_alert, webhook) if webhook else None
         yield GazetteWatch(PostgresGazette(container.engine), gazette, post, clock)
-    finally:
-        gazette.close()

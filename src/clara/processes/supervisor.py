@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPException
 from threading import Event
-from types import FrameType
 
 from clara.container import Container
 from clara.processes.children import Child
@@ -23,7 +22,7 @@ def up(settings: Settings, say: Callable[[str], None], *, stand_in: Callable[[],
     """
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _setter(stop))
+        signal.signal(number, lambda _number, _frame: stop.set())
     require_free_port(settings)
     if stand_in is None:
         settings.require_channel()
@@ -81,10 +80,3 @@ def _healthy(settings: Settings) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _setter(stop: Event) -> Callable[[int, FrameType | None], None]:
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    return handle

@@ -3,7 +3,8 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
 from functools import cache
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -41,7 +42,7 @@ from clara.knowledge.freshness import Freshness, freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
 from clara.logs import configure_logs
 from clara.processes.request_bounds import RequestBounds, WholeRequests
-from clara.processes.schedule import build_schedule, enabled, probe_schedule
+from clara.processes.schedule import enabled, probe_schedule, scheduling
 from clara.processes.worker import SWITCH_SECONDS, build_worker
 from clara.settings import Settings, resources
 from clara.web.admin import AdminDesk
@@ -196,12 +197,7 @@ def open_door(container: Container) -> Door:
 
 def limits_of(settings: Settings) -> Limits:
     """Read the limits from the settings."""
-    return Limits(
-        sender_per_minute=settings.clara_sender_per_minute,
-        sender_per_day=settings.clara_sender_per_day,
-        everyone_per_minute=settings.clara_everyone_per_minute,
-        everyone_per_day=settings.clara_everyone_per_day,
-    )
+    return Limits(**{field.name: getattr(settings, f"clara_{field.name}") for field in fields(Limits)})
 
 
 def delivery_part(found: DeliveryStatus, spooled: int) -> Part:
@@ -253,27 +249,21 @@ def start_web(settings: Settings, database_url: str, threads: int) -> WholeReque
     app = build_app(container, door)
     warn_of_spool(settings.spool)
     door.drainer.start()
-    stops = [*_start_inline(container), door.drainer.stop, door.receiving.close, door.spool.close, container.close]
-    Finalize(None, _in_turn, (stops,), exitpriority=0)
+    stops = ExitStack()  # the last first
+    for stop in (container.close, door.spool.close, door.receiving.close, door.drainer.stop):
+        stops.callback(stop)
+    _start_inline(container, stops)
+    Finalize(None, stops.close, exitpriority=0)
     return WholeRequests(app, threads, RequestBounds(MAX_BODY_BYTES))
 
 
-def _start_inline(container: Container) -> list[Callable[[], None]]:
-    """Start the worker here, when that is asked for; give what stops it."""
-    if container.settings.clara_worker != "inline":
-        return []
-    worker = build_worker(container)
-    Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
-    schedule = build_schedule(container, enabled(container.settings))
-    if schedule is None:
-        return [worker.stop]
-    schedule.start()
-    return [worker.stop, schedule.stop]
-
-
-def _in_turn(stops: list[Callable[[], None]]) -> None:
-    for stop in stops:
-        stop()
+def _start_inline(container: Container, stops: ExitStack) -> None:
+    """Start the worker here, and its schedule, when that is asked for."""
+    if container.settings.clara_worker == "inline":
+        worker = build_worker(container)
+        stops.enter_context(scheduling(container))
+        stops.callback(worker.stop)
+        Thread(target=worker.run, kwargs={"handle_signals": False}, name="inline-worker").start()
 
 
 def warn_of_spool(folder: Path) -> None:

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from clara.adapters.documents.charset import decoded
 from clara.adapters.documents.pdf import pdf_text
 from clara.adapters.documents.pdf_process import read_pdf
-from clara.adapters.documents.reader import MEDIA_TYPES, text_of
+from clara.adapters.documents.reader import MEDIA_TYPES, decoded, text_of
 from clara.editorial.sources import DocumentError
 
 PAGE = """<!DOCTYPE html><html><head><title>Sede</title><style>p {color: red}</style></head><body>

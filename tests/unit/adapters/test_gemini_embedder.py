@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from clara.adapters.models.gemini import GeminiTransport
-from clara.adapters.models.gemini_embedder import GeminiEmbedder
-from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError, TextPace
+from clara.adapters.models.gemini_embedder import GeminiEmbedder, text_pace
+from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError
 from clara.retrieval.ports import EmbedderUnavailableError
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.speech import embedding_faults, faults_of, gemini_refusal
@@ -115,14 +115,14 @@ def test_a_quota_a_minute_is_spent_evenly() -> None:
         waits.append(seconds)
         now[0] += seconds
 
-    pace = TextPace(600, wait, lambda: now[0])
+    pace = text_pace(600, lambda: now[0], wait)
     for _ in range(3):
-        pace.take(100)
+        pace(100)
         now[0] += 1
     assert waits == pytest.approx([9.0, 9.0])
     now[0] += 60
-    pace.take(100)
-    pace.take(1)
+    pace(100)
+    pace(1)
     assert waits == pytest.approx([9.0, 9.0, 10.0])
 
 

@@ -1,6 +1,5 @@
 """Asking the gazette's site: politely, with few more tries, and never mistaking a failure for a day without an issue."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -11,7 +10,7 @@ from typing import Final
 import httpx
 
 from clara import __version__
-from clara.adapters.boe.item import MAX_DOCUMENT_BYTES, read_item
+from clara.adapters.boe.item import ITEM_ID, MAX_DOCUMENT_BYTES, read_item
 from clara.adapters.boe.summary import SITE, read_summary, says_nothing
 from clara.adapters.http.client import AnswerTooLargeError, asked_patience, bounded_client, reason_of
 from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, ItemDocument, NoIssueError
@@ -22,7 +21,6 @@ USER_AGENT: Final = f"Clara/{__version__} (reads the open data of the BOE once a
 # A gazette that asks for more patience than this is asked again by the next run.
 LONGEST_WAIT_SECONDS: Final = 60.0
 
-_ID: Final = re.compile(r"BOE-[A-Z]-\d{4}-\d{1,9}")
 _TRIED_AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 
 
@@ -130,7 +128,7 @@ class BoeClient:
 
 def _checked(found: str) -> str:
     """Give an id that may be part of an address. Raises GazetteFormatError."""
-    if not _ID.fullmatch(found):
+    if not ITEM_ID.fullmatch(found):
         raise GazetteFormatError("id", f"{found[:40]!r} is no id of the gazette")
     return found
 

@@ -6,13 +6,13 @@ title or what stands around them, and holds one version for each wording it ever
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import fromstring
-
+from clara.adapters.boe.item import read_xml
+from clara.editorial.gazette.issues import GazetteFormatError
 from clara.knowledge.law.labels import Label, annex_key, article_key, disposition_key, read_label, read_standing
 from clara.knowledge.law.norm import Assembly, Norm, Provision, UnreadableNormError, Wording, is_structure, territory_of
 
@@ -63,14 +63,10 @@ def read_consolidated(metadata_xml: bytes, text_xml: bytes, today: date) -> Norm
 
 def _data(document: bytes, which: str, wanted: str) -> Element:
     """Give the part of an answer that holds what was asked for."""
-    if len(document) > LARGEST:
-        raise ConsolidatedLawError(f"{which}: the answer has {len(document)} bytes, more than the {LARGEST} of any norm")
     try:
-        root = fromstring(document, forbid_dtd=True)
-    except DefusedXmlException as error:
-        raise ConsolidatedLawError(f"{which}: the answer declares entities or a document type, which is refused") from error
-    except (ParseError, ValueError, LookupError) as error:
-        raise ConsolidatedLawError(f"{which}: the answer is no XML ({error})") from error
+        root = read_xml(document, which, LARGEST)
+    except GazetteFormatError as error:
+        raise ConsolidatedLawError(str(error)) from error
     code = root.findtext("status/code", "").strip()
     found = root.find(f"data/{wanted}")
     if code != _OK or found is None:
@@ -110,13 +106,7 @@ def _day(value: str | None, place: str) -> date | None:
 
 def _except_itself(provisions: tuple[Provision, ...], norm: str) -> tuple[Provision, ...]:
     """Say of first wordings that nobody amended them."""
-    return tuple(
-        Provision(
-            one.key, one.label, one.title, one.heading, one.text, one.in_force_from, one.in_force_to,
-            None if one.amended_by == norm else one.amended_by,
-        )
-        for one in provisions
-    )  # fmt: skip
+    return tuple(replace(one, amended_by=None) if one.amended_by == norm else one for one in provisions)
 
 
 class _Reader:

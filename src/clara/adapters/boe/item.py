@@ -1,18 +1,91 @@
-"""An item's own document: what it is, what it does to earlier norms, and its text."""
+"""The gazette's own documents: its XML and JSON read safely, and of an item what it is and does to earlier norms.
 
+Sizes, depths and letters are bounded, entities and DTDs refused.
+"""
+
+import json
 import re
 from collections.abc import Iterator
-from typing import Final
-from xml.etree.ElementTree import Element
+from datetime import date, datetime
+from typing import Any, Final
+from xml.etree.ElementTree import Element, ParseError
 
-from clara.adapters.boe.parser import day_of, plain, read_xml
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
 from clara.editorial.gazette.issues import GazetteFormatError, ItemDocument, NoIssueError, Reference
+
+# The recorded documents are at most 12 levels deep; deeper than this nothing is read, so that no recursion has to be.
+MOST_LEVELS: Final = 60
+ITEM_ID: Final = re.compile(r"BOE-[A-Z]-\d{4}-\d{1,9}")
+# How an HTML page begins: what stands in front of a service that is down answers with one, and often with status 200.
+_PAGE: Final = re.compile(rb"\s*<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# JSON can hold half of a pair, which is no letter and cannot be written as UTF-8.
+_HALVES: Final = re.compile(r"[\ud800-\udfff]")
+
+
+def read_xml(content: bytes, what: str, most_bytes: int) -> Element:
+    """Read an XML document in the encoding that it declares. Raises GazetteFormatError."""
+    _measure(content, what, most_bytes)
+    if _PAGE.match(content):
+        raise GazetteFormatError(what, "is a web page, not data")
+    try:
+        root: Element = fromstring(content, forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise GazetteFormatError(what, f"holds a DTD or entities, which are refused ({type(error).__name__})") from error
+    except ParseError as error:
+        line, column = error.position
+        raise GazetteFormatError(f"{what}, line {line}, column {column}", "is not well-formed XML") from error
+    except (ValueError, LookupError) as error:  # an encoding that does not exist, or that the parser does not take
+        raise GazetteFormatError(what, "is in an encoding that cannot be read") from error
+    level = [root]
+    for _ in range(MOST_LEVELS):
+        level = [child for element in level for child in element]
+        if not level:
+            return root
+    raise GazetteFormatError(what, f"is nested more than {MOST_LEVELS} levels deep")
+
+
+def read_json(content: bytes, what: str, most_bytes: int) -> Any:  # noqa: ANN401  whatever JSON may hold
+    """Read a JSON document. Raises GazetteFormatError."""
+    _measure(content, what, most_bytes)
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        raise GazetteFormatError(f"{what}, line {error.lineno}, column {error.colno}", "is not JSON") from error
+    except RecursionError as error:
+        raise GazetteFormatError(what, f"is nested more than {MOST_LEVELS} levels deep") from error
+    except ValueError as error:  # bytes that are no text, a number of thousands of digits
+        raise GazetteFormatError(what, "is not JSON that can be read") from error
+
+
+def plain(text: str | None) -> str:
+    """Give a text on one line, without letters that cannot be stored or shown."""
+    return " ".join(_HALVES.sub("\ufffd", _CONTROLS.sub(" ", text or "")).split())
+
+
+def day_of(text: str, form: str = "%Y%m%d") -> date | None:
+    """Read a day; None for an empty text, and for what is no day of the calendar (the gazette writes 99999999 for never)."""
+    try:
+        return datetime.strptime(text, form).date()  # noqa: DTZ007  a day has no time zone
+    except ValueError:
+        return None
+
+
+def _measure(content: bytes, what: str, most_bytes: int) -> None:
+    if not content.strip():
+        raise GazetteFormatError(what, "is empty")
+    if len(content) > most_bytes:
+        raise GazetteFormatError(what, f"has {len(content)} bytes; more than {most_bytes} are not read")
+
 
 # The largest recorded document has 250 kB; a law of budgets, with its annexes as tables, some 10 MB.
 MAX_DOCUMENT_BYTES: Final = 25_000_000
 
-_ID: Final = re.compile(r"BOE-[A-Z]-\d{4}-\d{1,9}")
-_NOTHING: Final = re.compile(r"no se encontr|no existe", re.IGNORECASE)
+# What the former service says of an item, or of a day without an issue, with status 200.
+NOTHING_FOUND: Final = re.compile(r"no se encontr|no existe", re.IGNORECASE)
 # The classes of paragraphs that are titles of provisions: "Disposición final primera. Modificación de ...".
 _HEADINGS: Final = frozenset(
     {"articulo", "titulo", "titulo_num", "titulo_tit", "capitulo", "capitulo_num", "capitulo_tit", "anexo"}
@@ -33,7 +106,7 @@ def read_item(content: bytes, asked: str = "") -> ItemDocument:
     if root.tag != "documento" or about is None:
         raise GazetteFormatError(f"{what}, <{plain(str(root.tag))[:40]}>", "is no documento with metadatos")
     found = plain(about.findtext("identificador"))
-    if not _ID.fullmatch(found) or (asked and found != asked):
+    if not ITEM_ID.fullmatch(found) or (asked and found != asked):
         raise GazetteFormatError(f"{what}, identificador", f"is {found[:40]!r}")
     text = root.find("texto")
     return ItemDocument(
@@ -52,7 +125,7 @@ def read_item(content: bytes, asked: str = "") -> ItemDocument:
 
 
 def _refuse(what: str, words: str) -> None:
-    if _NOTHING.search(words):
+    if NOTHING_FOUND.search(words):
         raise NoIssueError(words)
     raise GazetteFormatError(what, f"is an error: {words or 'without words'}")
 

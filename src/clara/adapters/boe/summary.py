@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
-from clara.adapters.boe.parser import MOST_LEVELS, day_of, plain, read_json, read_xml
+from clara.adapters.boe.item import ITEM_ID, MOST_LEVELS, NOTHING_FOUND, day_of, plain, read_json, read_xml
 from clara.editorial.gazette.issues import Day, GazetteFormatError, GazetteUnavailableError, Issue, Item, NoIssueError
 
 # The largest recorded summary has 210 kB; the current service's JSON of the same day would have about twice as much.
@@ -29,10 +29,7 @@ _TEXT: Final = "texto"
 _LEVELS: Final = {"seccion": "section", "departamento": "department", "epigrafe": "heading"}
 _CODES: Final = ("codigo", "num")
 _DATES: Final = (("fechapublicacion", "%Y%m%d"), ("fechainv", "%Y/%m/%d"), ("fecha", "%d/%m/%Y"))
-_ID: Final = re.compile(r"BOE-[A-Z]-\d{4}-\d{1,9}")
 _SUMMARY_ID: Final = re.compile(r"BOE-S-\d{4}-\d{1,9}")
-# What the former service says of a day without an issue, with status 200.
-_NOTHING: Final = re.compile(r"no se encontr|no existe", re.IGNORECASE)
 
 Tree = Mapping[str, Any]
 
@@ -79,7 +76,7 @@ def _complaint(tree: Tree) -> _Complaint | None:
     outer = _child(tree, "response") or tree
     if "error" in outer:
         words = _text(_child(outer, "error").get("descripcion")) or _text(outer["error"])
-        return _Complaint(NOTHING if _NOTHING.search(words) else "error", words)
+        return _Complaint(NOTHING if NOTHING_FOUND.search(words) else "error", words)
     status = _child(outer, "status")
     code = _text(status.get("code"))
     return _Complaint(code, _text(status.get(_TEXT))) if "status" in outer and code != "200" else None
@@ -220,7 +217,7 @@ def _item(tree: Any, where: _Place, place: str) -> Item:  # noqa: ANN401  whatev
     if not isinstance(tree, Mapping):
         raise GazetteFormatError(place, "is no item")
     found = _text(tree.get("identificador", tree.get("id")))
-    if not _ID.fullmatch(found):
+    if not ITEM_ID.fullmatch(found):
         raise GazetteFormatError(place, f"has no id of the gazette ({found[:40]!r})")
     title = _text(tree.get("titulo"))
     if not title:
@@ -263,4 +260,4 @@ def _ids(value: Any) -> set[str]:  # noqa: ANN401  whatever JSON may hold
         return set().union(*(_ids(entry) for entry in value.values())) if value else set()
     if isinstance(value, list):
         return set().union(*(_ids(entry) for entry in value)) if value else set()
-    return {value} if isinstance(value, str) and _ID.fullmatch(value) and not _SUMMARY_ID.fullmatch(value) else set()
+    return {value} if isinstance(value, str) and ITEM_ID.fullmatch(value) and not _SUMMARY_ID.fullmatch(value) else set()

@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from logging import WARNING, getLogger
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -253,6 +253,24 @@ def asked_patience(header: str | None, now: datetime | None = None) -> float | N
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
+
+
+class HostPace:
+    """Gives each host its pause, by a monotonic clock; safe to share between threads. Other processes are not known of."""
+
+    def __init__(self, clock: Callable[[], float], wait: Callable[[float], None]) -> None:
+        self._clock = clock
+        self._wait = wait
+        self._lock = Lock()
+        self._free_at: dict[str, float] = {}
+
+    def take(self, host: str, pause: float) -> None:
+        """Wait until the host may be asked again, and take that turn: the next one comes `pause` seconds later."""
+        with self._lock:
+            turn = max(self._clock(), self._free_at.get(host, 0.0))
+            self._free_at[host] = turn + pause
+        if (seconds := turn - self._clock()) > 0:
+            self._wait(seconds)
 
 
 def json_object(content: bytes) -> Mapping[str, Any] | None:

@@ -4,7 +4,6 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from threading import Lock
 from time import monotonic, sleep
 from typing import Final
 
@@ -12,7 +11,15 @@ import httpx
 from protego import Protego
 
 from clara import __version__
-from clara.adapters.http.client import AnswerTooLargeError, Resolve, asked_patience, bounded_client, reason_of, resolved
+from clara.adapters.http.client import (
+    AnswerTooLargeError,
+    HostPace,
+    Resolve,
+    asked_patience,
+    bounded_client,
+    reason_of,
+    resolved,
+)
 from clara.editorial.sources import Fetched, HostOutError, PageRequest, SourceRefusedError, SourceUnreachableError, Unchanged
 from clara.errors import Refused
 from clara.knowledge.sources import within
@@ -70,39 +77,21 @@ MOST_BYTES: Final = 500 * 1024
 CLIENT_ERROR, SERVER_ERROR = 400, 500
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a host asks of one robot."""
-
-    rules: Protego
-    robot: str
-
-    def allow(self, url: str) -> bool:
-        """Whether the page may be fetched."""
-        return bool(self.rules.can_fetch(url, self.robot))
-
-    @property
-    def pause_seconds(self) -> float:
-        """Give the pause between two requests that the host asks for; 0 when it asks for none."""
-        return float(self.rules.crawl_delay(self.robot) or 0.0)
-
-
 class Robots:
-    """Reads and remembers the rules of hosts. `robot` is the name by which rules may call us."""
+    """Reads and remembers the rules of hosts."""
 
-    def __init__(self, robot: str, clock: Callable[[], float]) -> None:
-        self._robot = robot
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._held: dict[str, tuple[float, Rules]] = {}
+        self._held: dict[str, tuple[float, Protego]] = {}
 
-    def of(self, origin: str, get: Callable[[str], httpx.Response]) -> Rules:
+    def of(self, origin: str, get: Callable[[str], httpx.Response]) -> Protego:
         """Give the rules of an origin ("https://host"), asked with `get` if they are not known.
 
         A host without the file allows everything. One that cannot say is left alone: raises SourceUnreachableError.
         """
         known = self._held.get(origin)
         if known is None or known[0] < self._clock():
-            known = (self._clock() + KEPT_SECONDS, Rules(self._asked(f"{origin}/robots.txt", get), self._robot))
+            known = (self._clock() + KEPT_SECONDS, self._asked(f"{origin}/robots.txt", get))
             self._held[origin] = known
         return known[1]
 
@@ -116,24 +105,6 @@ class Robots:
             raise HostOutError(f"{url} answered {answer.status_code}, so nothing is fetched there for now")
         allowed = answer.status_code >= CLIENT_ERROR
         return Protego.parse("" if allowed else answer.content[:MOST_BYTES].decode("utf-8", "replace"))
-
-
-class HostPace:
-    """Gives each host its pause, by a monotonic clock; safe to share between threads. Other processes are not known of."""
-
-    def __init__(self, clock: Callable[[], float], wait: Callable[[float], None]) -> None:
-        self._clock = clock
-        self._wait = wait
-        self._lock = Lock()
-        self._free_at: dict[str, float] = {}
-
-    def take(self, host: str, pause: float) -> None:
-        """Wait until the host may be asked again, and take that turn: the next one comes `pause` seconds later."""
-        with self._lock:
-            turn = max(self._clock(), self._free_at.get(host, 0.0))
-            self._free_at[host] = turn + pause
-        if (seconds := turn - self._clock()) > 0:
-            self._wait(seconds)
 
 
 # Answers after which the same request may do better: overload, and failures of servers behind the one that answers.
@@ -198,7 +169,7 @@ class PoliteFetcher:
         self._clock = clock
         self._wait = wait
         self._pace = HostPace(clock, wait)
-        self._robots = Robots(ROBOT, clock)
+        self._robots = Robots(clock)
         agent = f"{ROBOT}/{__version__} (reads pages that official answers rest on{f'; +{contact}' if contact else ''})"
         headers = {"User-Agent": agent, "Accept-Language": "es"}
         self._http = bounded_client(
@@ -263,11 +234,10 @@ class PoliteFetcher:
         """Leave alone what robots.txt says, and for as long as it says. Raises SourceRefusedError, SourceUnreachableError."""
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
         rules = self._robots.of(origin, lambda address: self._followed(address, exchange, {}, heed=False)[0])
-        if not rules.allow(str(url)):
+        if not rules.can_fetch(str(url), ROBOT):
             raise SourceRefusedError(f"robots.txt of {url.host} asks to leave {url.path} alone")
-        if rules.pause_seconds > exchange.wanted.pause_seconds:
-            pause = min(rules.pause_seconds, MOST_PATIENCE_SECONDS)
-            exchange.wanted = replace(exchange.wanted, pause_seconds=pause)
+        asked = min(float(rules.crawl_delay(ROBOT) or 0.0), MOST_PATIENCE_SECONDS)
+        exchange.wanted = replace(exchange.wanted, pause_seconds=max(asked, exchange.wanted.pause_seconds))
 
     def _answer(self, url: httpx.URL, exchange: _Exchange, conditions: Mapping[str, str]) -> httpx.Response:
         """Ask, again after a failure that may pass. Raises SourceUnreachableError, SourceRefusedError."""

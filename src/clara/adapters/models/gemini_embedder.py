@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from time import monotonic, sleep
 from typing import Any, Final
 
 from google.genai import Client, types
 
+from clara.adapters.http.client import HostPace
 from clara.adapters.models.embedders import in_batches, unit_vectors
 from clara.adapters.models.gemini import PUBLIC_URL, GeminiTransport, GeminiUnavailableError
-from clara.adapters.models.guards import CallGuard, PatientGuard, ProviderUnavailableError, TextPace
+from clara.adapters.models.guards import CallGuard, PatientGuard, ProviderUnavailableError
 from clara.adapters.models.registry import LONGEST_SECONDS, ModelParts
 from clara.language.identity_data import masked
 from clara.retrieval.embedders import AbsentEmbedder, MaskingEmbedder
@@ -70,6 +72,14 @@ class GeminiEmbedder:
         return vectors
 
 
+def text_pace(
+    per_minute: int, clock: Callable[[], float] = monotonic, wait: Callable[[float], None] = sleep
+) -> Callable[[int], None]:
+    """Spend a quota of texts a minute evenly: whoever comes when the minute's share is spent waits for it."""
+    pace = HostPace(clock, wait)
+    return lambda texts: pace.take("", texts * 60.0 / per_minute)
+
+
 def space_of(settings: Settings) -> str:
     """Name the vector space that the settings ask for."""
     return f"{settings.gemini_embedding_model}-{DIMENSIONS}"
@@ -83,7 +93,7 @@ def build(space: str, parts: ModelParts, *, patient: bool) -> Embedder:
         return AbsentEmbedder(space, DIMENSIONS, reason)
     name = space.removesuffix(f"-{DIMENSIONS}")
     if patient:
-        pace = TextPace(settings.gemini_embedding_per_minute).take
+        pace = text_pace(settings.gemini_embedding_per_minute)
         return _open(name, parts, FILLING_SECONDS, PatientGuard(), pace)
     guard = parts.guard("embedder", LONGEST_SECONDS)
     return MaskingEmbedder(_open(name, parts, settings.gemini_embedding_seconds, guard, lambda _texts: None), masked)

@@ -29,7 +29,6 @@ LONGEST_RETRY_SECONDS: Final = 2.0
 RETRY_SHARE: Final = 0.1
 # Retries that may be made before calls have earned any, so that the first call of a process may have one.
 RETRY_RESERVE: Final = 5.0
-MINUTE: Final = 60.0
 # A quota of a minute opens within one; the seconds that Gemini asks to wait were seen up to 60 for it, and 68,940 for a day's.
 LONGEST_WAIT: Final = 120.0
 # Together they wait about a minute for a provider that does not say how long.
@@ -164,29 +163,6 @@ class PatientGuard:
                     raise
             self._wait(pause)
         return call(seconds)
-
-
-class TextPace:
-    """Spends a provider's quota of texts a minute evenly; a batch of 100 texts costs 100. Safe between threads.
-
-    Whoever comes when the minute's share is spent waits for it.
-    """
-
-    def __init__(self, per_minute: int, wait: Callable[[float], None] = sleep, clock: Callable[[], float] = monotonic) -> None:
-        self._each = MINUTE / per_minute
-        self._wait = wait
-        self._clock = clock
-        self._lock = Lock()
-        self._free_at = clock()
-
-    def take(self, texts: int) -> None:
-        """Wait until so many texts may be sent."""
-        with self._lock:
-            now = self._clock()
-            begins = max(self._free_at, now)
-            self._free_at = begins + texts * self._each
-        if begins > now:
-            self._wait(begins - now)
 
 
 class Allowing:

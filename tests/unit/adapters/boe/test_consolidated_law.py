@@ -119,10 +119,10 @@ WRONG_DAY = answer(block("a1", "Artículo 1", ("2020-1-1", "<p>x</p>")))
 @pytest.mark.parametrize(
     ("metadata", "text", "place"),
     [
-        (METADATA, b"", "text: the answer is no XML"),
-        (METADATA, b"<response>", "text: the answer is no XML"),
-        (METADATA, BOMB, "text: the answer declares entities"),
-        (METADATA, b'<?xml version="1.0" encoding="klingon"?><r/>', "text: the answer is no XML"),
+        (METADATA, b"", "text: is empty"),
+        (METADATA, b"<response>", "text, line 1, column 10: is not well-formed XML"),
+        (METADATA, BOMB, "text: holds a DTD or entities"),
+        (METADATA, b'<?xml version="1.0" encoding="klingon"?><r/>', "text: is in an encoding"),
         (METADATA, b"<error><descripcion>No se encontr</descripcion></error>", "text: no response/data/texto"),
         (METADATA, answer("").replace(b"200", b"404"), "it says 404"),
         (METADATA, answer(""), "no block holds"),

@@ -145,7 +145,7 @@ def take_in(
 
 
 class PostgresBudget:
-    """Implements delivery's Budget: so many answers with a paid model a day, for each sender and for all together."""
+    """So many answers with a paid model a day, for each sender and for all together."""
 
     def __init__(self, engine: Engine, sender_per_day: int, everyone_per_day: int) -> None:
         self._at_once = AtOnce(engine, StoreUnavailableError)
