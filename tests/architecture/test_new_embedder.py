@@ -39,7 +39,10 @@ def build(space: str, parts: ModelParts, *, patient: bool) -> Embedder:
     """Build it."""
     return ScratchEmbedder(space)
 '''
-LINE = ("    {", '    {"scratch": EmbedderProvider(f"{__package__}.scratch", re.compile("scratch-[0-9]+")), ')
+LINE = (
+    '    "gemini": E',
+    '    "scratch": EmbedderProvider(f"{__package__}.scratch", re.compile("scratch-[0-9]+")),\n    "gemini": E',
+)
 SETTING = (
     "    gemini_model: str =",
     '    scratch_model: str = Field("scratch-4", description="x")\n    gemini_model: str =',

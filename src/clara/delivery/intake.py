@@ -1,6 +1,7 @@
 """Taking in what a channel sends: into the store, onto this machine's disk while it is away, and from there into it."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Condition, Event, Lock, Thread
@@ -8,7 +9,7 @@ from typing import Final, TypeAlias
 
 import structlog
 
-from clara.delivery.bounded_executor import Call, Hands
+from clara.delivery.bounded_executor import Hands, settle
 from clara.delivery.message import Incoming, Report
 from clara.delivery.ports import (
     DeliveryReports,
@@ -34,7 +35,7 @@ TRIES: Final = 3
 CONTEXT: Final = "spool"
 Item: TypeAlias = Incoming | Report
 Entry: TypeAlias = tuple[bytes, Item]
-Bad: TypeAlias = tuple[bytes, Exception]
+Bad: TypeAlias = tuple[bytes, BaseException]
 log = structlog.get_logger()
 
 
@@ -60,9 +61,9 @@ class Mover:
             except (UnsealableError, ValueError, LookupError, TypeError) as unreadable:
                 bad.append((record, unreadable))
         call = self._hands.make(lambda: self._store([item for _, item in items]), DRAIN_PATIENCE_SECONDS)
-        if away := _away(call.error):
+        if away := _away(call.exception()):
             raise away
-        if call.error is not None:
+        if call.exception() is not None:
             bad += self._one_by_one(items)
         for record, reason in bad:  # last, because what cannot be finished is repeated
             self._on_bad(record)
@@ -108,11 +109,11 @@ class Mover:
             raise refusal  # by now it refuses what it took
         return bad + blamed
 
-    def _refusal(self, item: Item, tries: int = TRIES) -> Exception | None:
+    def _refusal(self, item: Item, tries: int = TRIES) -> BaseException | None:
         """Store one alone; say why the store refuses it. Raises StoreUnavailableError when the store is away."""
         refusal = None
         for _ in range(tries):
-            refusal = self._hands.make(lambda: self._store([item]), DRAIN_PATIENCE_SECONDS).error
+            refusal = self._hands.make(lambda: self._store([item]), DRAIN_PATIENCE_SECONDS).exception()
             if refusal is None or isinstance(refusal, RefusedError):
                 break
             if away := _away(refusal):
@@ -120,7 +121,7 @@ class Mover:
         return refusal
 
 
-def _away(error: Exception | None) -> StoreUnavailableError | None:
+def _away(error: BaseException | None) -> StoreUnavailableError | None:
     """Give the error if it says that the store is away, and not that it refuses."""
     return error if isinstance(error, StoreUnavailableError) and not isinstance(error, StoreRefusesError) else None
 
@@ -310,10 +311,11 @@ class Drainer:
     def _run(self) -> None:
         told = ""
         while True:
-            call = Call(lambda: self._receiving.drain(self._probe, lambda: not self._stopped.is_set()))
-            call.run()
-            if call.error is not None and repr(call.error) != told:
-                log.error("spool not drained", exc_info=call.error)
-            told = repr(call.error)
+            drained: Future[int] = Future()
+            settle(drained, lambda: self._receiving.drain(self._probe, lambda: not self._stopped.is_set()))
+            error = drained.exception()
+            if error is not None and repr(error) != told:
+                log.error("spool not drained", exc_info=error)
+            told = repr(error)
             if self._stopped.wait(self._every):
                 return

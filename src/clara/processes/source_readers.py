@@ -61,8 +61,7 @@ def in_the_net(fetcher: Fetcher, gazette: BoeClient, today: date) -> Read:
 
     def read(source: RegisteredSource, served: Snapshot | None) -> Live | Unchanged:
         if source.kind is SourceKind.NORM:
-            files = gazette.norm(source.id)
-            return live_norm(read_consolidated(files.metadata, files.text, today), source.url)
+            return live_norm(read_consolidated(*gazette.norm(source.id), today), source.url)
         known = (served.etag, served.last_modified) if served else (None, None)
         wanted = PageRequest(source.url, source.domain, source.pause_seconds, MEDIA_TYPES[source.kind], *known)
         fetched = fetcher.fetch(wanted)

@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Thread
@@ -34,8 +34,6 @@ from clara.delivery.limits import Limits
 from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
 from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
-from clara.editorial.journey import Editorial
-from clara.editorial.records import Settled
 from clara.editorial.review import Decider, Verdicts, read_decisions
 from clara.errors import Unavailable
 from clara.knowledge.freshness import Freshness, freshness_of
@@ -45,7 +43,7 @@ from clara.processes.request_bounds import RequestBounds, WholeRequests
 from clara.processes.schedule import enabled, probe_schedule, scheduling
 from clara.processes.worker import SWITCH_SECONDS, build_worker
 from clara.settings import Settings, resources
-from clara.web.admin import AdminDesk
+from clara.web.admin import AdminDesk, Decision
 from clara.web.app import MAX_BODY_BYTES, Edge, create_app
 from clara.web.calls import ChannelIntake
 from clara.web.health import Part
@@ -79,39 +77,22 @@ def build_admin(container: Container) -> AdminDesk:
         acts=audit.entries,
         record=audit.record,
         description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
-        reviewing=Decisions(lambda: _editorial(container)),
+        reviewing=partial(decide, container),
     )
 
 
-class Decisions:
-    """Decides findings as `clara review` does, in the words of the web layer."""
-
-    def __init__(self, editorial: Callable[[], Editorial]) -> None:
-        self._editorial = editorial
-
-    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
-        """Let the finding be right, and decide about its facts. Raises NotFound, Refused, Invalid, Unavailable."""
-        said: list[str] = []
-        by = Decider(decided_by, reason, embeds=False)  # this process never runs a model
-        verdicts = Verdicts(read_decisions(list(decisions), "decisions"))
-        settled = self._editorial().accept(number, verdicts, by, said.append)
-        return _told(settled, said)
-
-    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        """Let the finding be wrong. Raises NotFound, Refused, Unavailable."""
-        said: list[str] = []
-        settled = self._editorial().reject(number, reason, Decider(decided_by), said.append)
-        return _told(settled, said)
-
-
-def _editorial(container: Container) -> Editorial:
+def decide(container: Container, number: int, decision: Decision) -> Mapping[str, Any]:
+    """Decide a finding as `clara review` does. Raises NotFound, Refused, Invalid, Unavailable."""
     # Not above: 8 MB, with readers of pages and norms, that hardly any web process uses.
     from clara.processes.editorial import build_editorial
 
-    return build_editorial(container)
-
-
-def _told(settled: Settled, said: Sequence[str]) -> Mapping[str, Any]:
+    editorial = build_editorial(container)
+    said: list[str] = []
+    by = Decider(decision.by, decision.reason, embeds=False)  # this process never runs a model
+    if decision.accepted:
+        settled = editorial.accept(number, Verdicts(read_decisions(list(decision.facts), "decisions")), by, said.append)
+    else:
+        settled = editorial.reject(number, decision.reason, Decider(decision.by), said.append)
     return {
         "state": settled.finding.state,
         "snapshot": settled.snapshot,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import structlog
 from flask import Blueprint, Response, g, jsonify, request
@@ -17,22 +17,17 @@ from clara.knowledge.freshness import Freshness
 from clara.retrieval.embedding_memory import MemoryStatistics
 from clara.retrieval.metrics import Counters, summary
 from clara.web.auth import NOT_YOURS, Doorman, Role, uncached
-from clara.web.list_query import BadRequestError, Page, asked, listed, one_of, page_of, shown, word, yes
+from clara.web.list_query import BadRequestError, Page, asked, asked_page, listed, one_of, shown, word, yes
 
 
-class Reviewing(Protocol):
-    """Decides findings. `accept` and `reject` give what was done, as JSON, without a word of a person.
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is decided about a finding: accepted or not, why, by whom, and what about its facts, as JSON."""
 
-    Each raises NotFound, Refused where the finding was decided already, or Unavailable.
-    """
-
-    def accept(self, number: int, reason: str, decided_by: str, decisions: Sequence[object] = ()) -> Mapping[str, Any]:
-        """Take the change over, and decide about its facts as `decisions` say in JSON. Raises Invalid too."""
-        ...
-
-    def reject(self, number: int, reason: str, decided_by: str) -> Mapping[str, Any]:
-        """Leave everything as it is."""
-        ...
+    accepted: bool
+    reason: str
+    by: str
+    facts: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,9 @@ class AdminDesk:
     """What operators read and do. Everything may raise StoreUnavailableError, the first two their own errors of outage.
 
     Lists are read as (limit, before, what of them), the newest first; `record` adds an act to the audit log: by whom, what, on
-    what, with what outcome. `reviewing` is None where nobody can decide findings: then these addresses answer 501.
+    what, with what outcome. `reviewing` decides a finding and gives what was done, as JSON, without a word of a person; it
+    raises NotFound, Refused where that was decided already, Invalid, or Unavailable. It is None where nobody can decide: then
+    these addresses answer 501.
     """
 
     counters: Callable[[], Counters]
@@ -57,7 +54,7 @@ class AdminDesk:
     acts: Callable[[int, int | None], Sequence[Any]]
     record: Callable[[str, str, str, str], object]
     description: Callable[[], str]
-    reviewing: Reviewing | None = None
+    reviewing: Callable[[int, Decision], Mapping[str, Any]] | None = None
 
 
 LARGEST: Final = 2**63 - 1  # number that a row can have
@@ -73,16 +70,16 @@ def reading_routes(routes: Blueprint, desk: AdminDesk) -> None:
 
     @routes.get("/staleness")
     def staleness() -> Response:
-        values = asked("by", "procedure", "limit", "before")
-        by, page = one_of(values, "by", tuple(LEVELS), "procedure"), page_of(values)
+        values, page = asked_page("by", "procedure")
+        by = one_of(values, "by", tuple(LEVELS), "procedure")
         freshness = desk.freshness()
         items = _of(freshness, by, word(values, "procedure"))
         return listed(_after(items, by, page), page, by, by=by, day=freshness.day.isoformat(), totals=_totals(freshness))
 
     @routes.get("/review")
     def review() -> Response:
-        values = asked("state", "limit", "before")
-        state, page = one_of(values, "state", STATES, "open"), page_of(values)
+        values, page = asked_page("state")
+        state = one_of(values, "state", STATES, "open")
         items = desk.findings(page.limit + 1, page.number, None if state == "all" else state)
         return listed(items, page, "id")
 
@@ -94,21 +91,19 @@ def reading_routes(routes: Blueprint, desk: AdminDesk) -> None:
 
     @routes.get("/boe")
     def gazette() -> Response:
-        values = asked("unseen", "limit", "before")
-        page = page_of(values)
+        values, page = asked_page("unseen")
         items = desk.gazette_items(page.limit + 1, page.before, yes(values, "unseen"))
         return listed(items, page, "id", days=[shown(day) for day in desk.gazette_days(GAZETTE_DAYS)])
 
     @routes.get("/jobs")
     def jobs() -> Response:
-        values = asked("job", "limit", "before")
-        page = page_of(values)
+        values, page = asked_page("job")
         items = desk.runs(page.limit + 1, page.number, word(values, "job"))
         return listed(items, page, "id", schedule=[shown(row) for row in desk.schedule()])
 
     @routes.get("/audit")
     def audit() -> Response:
-        page = page_of(asked("limit", "before"))
+        _, page = asked_page()
         return listed(desk.acts(page.limit + 1, page.number), page, "id")
 
 
@@ -150,14 +145,6 @@ UNKNOWN_ITEM = "There is no such item. GET /admin/boe lists them."
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the body of a decision says: why, and what is decided about facts, as JSON."""
-
-    reason: str
-    facts: Sequence[object] = ()
-
-
 def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
     """Add the addresses that change something; the caller lets only operators through."""
 
@@ -193,18 +180,12 @@ def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
     record(desk, "asked")
     outcome = "failed"
     try:
-        done = _decided(desk.reviewing, number, act, decision)
+        done = desk.reviewing(number, decision)
         outcome = "done"
     finally:
         with suppress(StoreUnavailableError):  # that it was asked for stands there
             record(desk, outcome)
     return jsonify(id=number, act=act, done=shown(done)), 200
-
-
-def _decided(reviewing: Reviewing, number: int, act: str, decision: Decision) -> Mapping[str, Any]:
-    if act == "accept":
-        return reviewing.accept(number, decision.reason, str(g.role), decision.facts)
-    return reviewing.reject(number, decision.reason, str(g.role))
 
 
 def decision_of(body: object, act: str) -> Decision:
@@ -220,7 +201,7 @@ def decision_of(body: object, act: str) -> Decision:
         raise BadRequestError("reason: holds characters that cannot be shown; write it as plain text")
     if not isinstance(facts, list):
         raise BadRequestError("decisions: must be a list; /admin/openapi.json describes it")
-    return Decision(reason.strip(), facts)
+    return Decision(act == "accept", reason.strip(), str(g.role), facts)
 
 
 def record(desk: AdminDesk, outcome: str, role: Role | None = None) -> None:

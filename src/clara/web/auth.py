@@ -60,17 +60,14 @@ class Doorman:
         """Give the role of who asks, or the answer that turns them away: 401, or 429 while they guess."""
         address = request.remote_addr or ""
         if (wait := self._wait(address)) > 0:
-            refused = jsonify(error=TOO_MANY)
-            refused.status_code = 429
-            refused.headers["Retry-After"] = str(ceil(wait))
-            return uncached(refused)
+            return refusal(TOO_MANY, 429, "Retry-After", str(ceil(wait)))
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         role = self._role(token.strip()) if scheme.lower() == SCHEME else Role.STRANGER
         if role is not Role.STRANGER:
             return role
         if token.strip():
             self._note(address)
-        return refusal()
+        return refusal(ASK, 401, "WWW-Authenticate", 'Bearer realm="clara"')
 
     def _role(self, token: str) -> Role:
         """Compare with every digest, so that the time taken tells nothing."""
@@ -92,11 +89,11 @@ class Doorman:
                 self._until.popitem(last=False)
 
 
-def refusal() -> Response:
-    """Give the 401 that says how to ask."""
-    refused = jsonify(error=ASK)
-    refused.status_code = 401
-    refused.headers["WWW-Authenticate"] = 'Bearer realm="clara"'
+def refusal(error: str, status: int, header: str, told: str) -> Response:
+    """Give an answer that turns somebody away, with the header that says what to do."""
+    refused = jsonify(error=error)
+    refused.status_code = status
+    refused.headers[header] = told
     return uncached(refused)
 
 

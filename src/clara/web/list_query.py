@@ -51,6 +51,12 @@ def asked(*names: str) -> Mapping[str, str]:
     return request.args.to_dict()
 
 
+def asked_page(*names: str) -> tuple[Mapping[str, str], Page]:
+    """Give the parameters of a list, and the part of it that is asked for. Raises BadRequestError."""
+    values = asked(*names, "limit", "before")
+    return values, page_of(values)
+
+
 def page_of(values: Mapping[str, str]) -> Page:
     """Read `limit` and `before`. Raises BadRequestError."""
     limit = values.get("limit", str(DEFAULT_LIMIT))

@@ -291,7 +291,7 @@ def test_hands_that_hang_are_not_queued_for() -> None:
         hands.result(lambda: release.wait(60), 30.0)
     assert perf_counter() - asked < 15
     release.set()
-    until(lambda: hands._stuck == 0)
+    until(lambda: not hands._stuck)
     assert [hands.result(lambda number=number: number * 2, 20.0) for number in range(5)] == [0, 2, 4, 6, 8]
     assert len(hands._threads) == 2
     hands.close()

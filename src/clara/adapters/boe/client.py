@@ -37,14 +37,6 @@ class GazettePace:
     tries: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NormFiles:
-    """A norm of the consolidated legislation as it was served: two XML documents."""
-
-    metadata: bytes
-    text: bytes
-
-
 class BoeClient:
     """Implements the port Gazette on the site's open data; safe to share between threads, which take turns.
 
@@ -83,10 +75,10 @@ class BoeClient:
         """Give an item's own document."""
         return read_item(self._get(f"/diario_boe/xml.php?id={_checked(item_id)}", XML), item_id)
 
-    def norm(self, norm_id: str) -> NormFiles:
-        """Give the metadata and the text of a norm of the consolidated legislation, unread."""
+    def norm(self, norm_id: str) -> tuple[bytes, bytes]:
+        """Give the metadata and the text of a norm of the consolidated legislation, two XML documents, unread."""
         address = f"/datosabiertos/api/legislacion-consolidada/id/{_checked(norm_id)}"
-        return NormFiles(self._get(f"{address}/metadatos", XML), self._get(f"{address}/texto", XML))
+        return self._get(f"{address}/metadatos", XML), self._get(f"{address}/texto", XML)
 
     def close(self) -> None:
         """Close the connections."""

@@ -17,11 +17,14 @@ MAX_CHARACTERS: Final = 8_000
 BATCH: Final = 100
 
 
-def embeddable(text: str) -> str:
-    """Make any string fit for JSON and for the model: no lone surrogate, nothing that cannot be seen, not too long."""
-    safe = sendable(text[: 2 * MAX_CHARACTERS])
+def embeddable(text: str, most: int = MAX_CHARACTERS, shaped: Callable[[str], str] = str) -> str:
+    """Make any string fit for JSON and for a model: no lone surrogate, nothing that cannot be seen, not too long.
+
+    `shaped` may lengthen what is left.
+    """
+    safe = shaped(sendable(text[: 4 * most]))
     seen = "".join(character if character.isprintable() else " " for character in safe)
-    return " ".join(seen.split())[:MAX_CHARACTERS]
+    return " ".join(seen.split())[:most]
 
 
 def wanted(texts: Sequence[str]) -> list[tuple[int, str]]:
@@ -32,10 +35,16 @@ def wanted(texts: Sequence[str]) -> list[tuple[int, str]]:
 
 def in_batches(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], list[list[float]]]) -> list[list[float]]:
     """Embed the texts that have something to embed, at most 100 at once; the others get the zero vector without being sent."""
-    vectors = [[0.0] * dimensions for _ in texts]
-    asked = wanted(texts)
-    for start in range(0, len(asked), BATCH):
-        batch = asked[start : start + BATCH]
+    return placed(len(texts), dimensions, wanted(texts), embed, BATCH)
+
+
+def placed(
+    count: int, dimensions: int, asked: Sequence[tuple[int, str]], embed: Callable[[list[str]], list[list[float]]], at_once: int
+) -> list[list[float]]:
+    """Give so many vectors: zeros, but for the places that are asked for, so many at once."""
+    vectors = [[0.0] * dimensions for _ in range(count)]
+    for start in range(0, len(asked), at_once):
+        batch = asked[start : start + at_once]
         for (place, _), vector in zip(batch, embed([text for _, text in batch]), strict=True):
             vectors[place] = vector
     return vectors

@@ -7,6 +7,7 @@ from typing import Any
 
 import tiktoken
 
+from clara.adapters.models.embedders import embeddable, placed
 from clara.language.fold import compatible
 from clara.retrieval.ports import EmbedderUnavailableError, Role
 from clara.retrieval.tokens import TokenCounterUnavailableError
@@ -57,10 +58,7 @@ def safe_text(text: str) -> str:
     Without NFKC, eight U+FDFA characters corrupt the heap and end the process; NUL truncates silently; a lone surrogate
     cannot be encoded. NFKC may lengthen a string eighteen times, so the length is capped before and after it.
     """
-    text = text[: 4 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
-    text = compatible(text)
-    text = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(text.split())[:MAX_CHARACTERS]
+    return embeddable(text, MAX_CHARACTERS, compatible)
 
 
 def both_ends(text: str, count: Callable[[str], int], most: int) -> str:
@@ -99,13 +97,8 @@ class LocalEmbedder:
         """Embed each text; a text with nothing to embed gives the zero vector. Raises EmbedderUnavailableError."""
         engine = self._loaded()
         encode = engine.query if role == "query" else engine.passage
-        vectors: list[list[float]] = [[0.0] * self.dimensions for _ in texts]
         wanted = [(place, safe) for place, text in enumerate(texts) if (safe := self._readable(text, role))]
-        for start in range(0, len(wanted), BATCH):
-            batch = wanted[start : start + BATCH]
-            for (place, _), vector in zip(batch, encode([safe for _, safe in batch]), strict=True):
-                vectors[place] = vector.tolist()
-        return vectors
+        return placed(len(texts), self.dimensions, wanted, lambda batch: [one.tolist() for one in encode(batch)], BATCH)
 
     def tokens(self, text: str, role: Role) -> int:
         """Count the tokens that the model reads of a text: what embedding it costs grows with them. Raises as `embed` does."""

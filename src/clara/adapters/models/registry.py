@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -41,20 +40,16 @@ class EmbedderProvider:
     spaces: re.Pattern[str]
 
 
-def _here(**modules: str) -> Mapping[str, str]:
-    return MappingProxyType({choice: f"{__package__}.{module}" for choice, module in modules.items()})
-
-
 # By what `clara index build --model` takes, beside "local" for the bundled one. The size is part of a space's name: vectors of
 # one model in two sizes are two spaces.
-EMBEDDERS: Final[Mapping[str, EmbedderProvider]] = MappingProxyType(
-    {"gemini": EmbedderProvider(f"{__package__}.gemini_embedder", re.compile(r"gemini-[a-z0-9.-]+-768"))}
-)
+EMBEDDERS: Final[Mapping[str, EmbedderProvider]] = {
+    "gemini": EmbedderProvider(f"{__package__}.gemini_embedder", re.compile(r"gemini-[a-z0-9.-]+-768")),
+}
 # By the value of a setting: each module has `build(parts)`, or the function behind the colon.
-WRITERS: Final = _here(gemini="gemini_generation:build_writer", scripted="scripted")
-TRANSCRIBERS: Final = _here(gemini="gemini_generation:build_transcriber", whisper="whisper")
-TRANSLATORS: Final = _here(gemini="gemini_generation:build_translator")
-RERANKERS: Final = _here(gemini="gemini_generation:build_reranker", endpoint="endpoint_reranker")
+WRITERS: Final[Mapping[str, str]] = {"gemini": "gemini_generation:build_writer", "scripted": "scripted"}
+TRANSCRIBERS: Final[Mapping[str, str]] = {"gemini": "gemini_generation:build_transcriber", "whisper": "whisper"}
+TRANSLATORS: Final[Mapping[str, str]] = {"gemini": "gemini_generation:build_translator"}
+RERANKERS: Final[Mapping[str, str]] = {"gemini": "gemini_generation:build_reranker", "endpoint": "endpoint_reranker"}
 # Calls that cost money must be counted.
 PAID: Final = frozenset({"gemini"})
 
@@ -64,4 +59,4 @@ def build_model(choices: Mapping[str, str], choice: str, parts: ModelParts) -> A
     if choice not in choices:
         return None
     module, _, function = choices[choice].partition(":")
-    return getattr(import_module(module), function or "build")(parts)
+    return getattr(import_module(f"{__package__}.{module}"), function or "build")(parts)

@@ -25,7 +25,8 @@ from procrastinate.sql import parse_query_file
 from psycopg import AsyncConnection, sql
 
 # By their names, with the reasons beside them.
-STATEMENTS: Final = parse_query_file((files(__package__) / "jobs.sql").read_text("utf-8"))
+_WRITTEN: Final = parse_query_file((files(__package__) / "jobs.sql").read_text("utf-8"))
+STATEMENTS: Final = {name: text.replace("{free}", _WRITTEN["free"]) for name, text in _WRITTEN.items()}
 # After a wake-up the next ones are gathered for about so long, each time another: a notification reaches every worker, and
 # workers that gather in step look in step, all but one of them in vain. At 50 messages a second and two workers, .05 s and
 # chance instead of .02 s in step took .8 of the workers' processor time (44.7 -> 36.2 % of a processor, PostgreSQL's 31.5 ->

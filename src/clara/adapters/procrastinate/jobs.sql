@@ -1,38 +1,30 @@
 What the workers ask of the job engine's tables, each statement by its name.
 
--- take --
--- The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
+-- free --
 -- Jobs of one lock follow each other by number, whatever their priorities. A job that another worker is taking is passed over
 -- and counts as not taken, so the next one of its lock waits; the library's index on the locks of what is being done would
--- refuse a second. A priority is a lane, not a rank: each has so many slots, and in each who came first is first.
+-- refuse a second.
+select id from procrastinate_jobs job
+ where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
+   and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
+   and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
+   and not exists (
+       select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
+   )
+
+-- take --
+-- The library takes one job a trip, and learns by another trip that there is no more: ten times the time when many wait.
+-- A priority is a lane, not a rank: each has so many slots, and in each who came first is first.
 with emergencies as (
-    select id from procrastinate_jobs job
-     where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
-       and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
-       and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
-       and not exists (
-           select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
-       )
+    {free}
        and priority > 0 order by priority desc, id limit %(all)s for update skip locked
 ),
 ordinary as (
-    select id from procrastinate_jobs job
-     where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
-       and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
-       and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
-       and not exists (
-           select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
-       )
+    {free}
        and priority = 0 order by priority desc, id limit %(usual)s for update skip locked
 ),
 long as (
-    select id from procrastinate_jobs job
-     where status = 'todo' and (scheduled_at is null or scheduled_at <= now())
-       and (%(queues)s::varchar[] is null or queue_name = any (%(queues)s::varchar[]))
-       and not exists (select from procrastinate_jobs other where other.lock = job.lock and other.status = 'doing')
-       and not exists (
-           select from procrastinate_jobs other where other.lock = job.lock and other.status = 'todo' and other.id < job.id
-       )
+    {free}
        and priority < 0 order by priority desc, id limit %(long)s for update skip locked
 ),
 usual as (

@@ -4,7 +4,7 @@ import fcntl
 import os
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from errno import ENOSPC
 from pathlib import Path
@@ -70,7 +70,6 @@ def _next_frame(data: bytes, at: int) -> int:
 
 SUFFIX: Final = ".spool"
 DAMAGED: Final = ".damaged"
-_FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 
 Fsync = Callable[[int], None]
 
@@ -129,32 +128,33 @@ class SpoolFile:
             os.close(self.descriptor)
 
 
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[tuple[int, ExitStack]]:
+    """Open a file for us alone; it is closed at the end, unless that is taken from the stack."""
+    with ExitStack() as closing:
+        descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        closing.callback(os.close, descriptor)
+        yield descriptor, closing
+
+
 def make_file(path: Path, fsync: Fsync) -> SpoolFile | None:
     """Make a file and lock it, and its folder if need be; None when somebody took it for an orphan before. Raises OSError."""
     _make_folder(path.parent, fsync)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
-    try:
-        if _locked(descriptor):
-            _sync_folder(path.parent, fsync)
-            return SpoolFile(path, descriptor)
-    except OSError:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
+    with _opened(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW) as (descriptor, closing):
+        if not _locked(descriptor):
+            return None
+        _sync_folder(path.parent, fsync)
+        closing.pop_all()
+    return SpoolFile(path, descriptor)
 
 
 def adopt_file(path: Path) -> SpoolFile | None:
     """Take over the file of a dead process; None when its process lives. Raises OSError."""
-    descriptor = os.open(path, os.O_RDWR | _FLAGS)
-    try:
+    with _opened(path, os.O_RDWR | os.O_NOFOLLOW) as (descriptor, closing):
         if not _locked(descriptor):
-            os.close(descriptor)
             return None
         parts = list(stretches(os.pread(descriptor, os.fstat(descriptor).st_size, 0)))
-    except OSError:
-        os.close(descriptor)
-        raise
+        closing.pop_all()
     end = parts[-1].end if parts else 0
     return SpoolFile(path, descriptor, end=end, safe=end, count=sum(part.record is not None for part in parts))
 
@@ -162,13 +162,10 @@ def adopt_file(path: Path) -> SpoolFile | None:
 def add_durably(path: Path, data: bytes, fsync: Fsync) -> None:
     """Add the bytes to a file that several processes may add to. Raises OSError; then nothing was added."""
     _make_folder(path.parent, fsync)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
-    try:
+    with _opened(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW) as (descriptor, _):
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         SpoolFile(path, descriptor, os.fstat(descriptor).st_size).write(data)
         fsync(descriptor)
-    finally:
-        os.close(descriptor)
     _sync_folder(path.parent, fsync)
 
 
@@ -188,8 +185,5 @@ def _make_folder(folder: Path, fsync: Fsync) -> None:
 
 
 def _sync_folder(folder: Path, fsync: Fsync) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as (descriptor, _):
         fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -232,11 +232,8 @@ class _Program:
 
     def _unit(self, made: Cut) -> ProgramUnit:
         body = body_of(made.node)
-        begins = body.start_byte if body is not None else made.end
-        signature = self._slice(made.start, begins)
-        if body is None:  # a type in one piece: its first line stands for it
-            signature = signature.split("\n", 1)[0]
-            begins = made.start + len(signature.encode())
+        signature = self._short(made)
+        begins = body.start_byte if body is not None else made.start + len(signature.encode())
         holes = [*made.holes, *((one.start, one.end) for one in made.inner)]
         shown = self._without(begins, made.end, sorted(holes), {one.start: self._short(one) for one in made.inner})
         return ProgramUnit(
@@ -254,6 +251,7 @@ class _Program:
         )
 
     def _short(self, made: Cut) -> str:
+        """Give all before the body on one line; of a type in one piece its first line."""
         body = body_of(made.node)
         text = self._slice(made.start, body.start_byte if body is not None else made.end)
         return " ".join(text.split()) if body is not None else text.split("\n", 1)[0]

@@ -61,9 +61,9 @@ def test_documents_are_asked_for_by_their_id(site: GazetteStandIn, boe: BoeClien
 def test_a_norm_has_metadata_and_text(site: GazetteStandIn, boe: BoeClient) -> None:
     """Both files of a norm come from the consolidated legislation."""
     site.held.texts["BOE-A-2015-10566"] = recorded(FOLDER, "api_consolidada_texto_LGSS_a194_abridged.xml")
-    files = boe.norm("BOE-A-2015-10566")
-    assert files.metadata == recorded(FOLDER, "api_consolidada_BOE-A-2015-10566_metadatos.xml")
-    assert b"Gran incapacidad" in files.text
+    metadata, text = boe.norm("BOE-A-2015-10566")
+    assert metadata == recorded(FOLDER, "api_consolidada_BOE-A-2015-10566_metadatos.xml")
+    assert b"Gran incapacidad" in text
 
 
 def test_a_day_without_an_issue_is_told_apart(site: GazetteStandIn, boe: BoeClient) -> None:
