@@ -13,6 +13,12 @@ _TENS: Final = {
     "decim": 10, "vigesim": 20, "trigesim": 30, "cuadragesim": 40, "quincuagesim": 50, "sexagesim": 60, "septuagesim": 70,
     "octogesim": 80, "nonagesim": 90, "centesim": 100, "ducentesim": 200,
 }  # fmt: skip
+# A feminine word by itself: primera, décima, decimoctava, décimotercera.
+_ORDINALS: Final = _UNITS | {
+    f"{stem}{rest}": tens + unit
+    for stem, tens in _TENS.items()
+    for rest, unit in [("a", 0), *((joint + name, unit) for joint in ("", "o", "a") for name, unit in _UNITS.items())]
+}
 # "centésima vigésima quinta"; a longer run of words is a title.
 _MOST_WORDS: Final = 4
 
@@ -31,26 +37,11 @@ def ordinal(text: str) -> int | None:
         return 1 if len(words) == 1 else None
     total, step = 0, 1_000
     for word in words:
-        value = _value(word)
+        value = _ORDINALS.get(word[:-1] + "a" if word.endswith("o") else word)
         if value is None or value >= step:  # "décima primera" grows by ever smaller steps
             return None
         total, step = total + value, value
     return total
-
-
-def _value(word: str) -> int | None:
-    feminine = word[:-1] + "a" if word.endswith("o") else word
-    if feminine in _UNITS:
-        return _UNITS[feminine]
-    for stem, value in _TENS.items():
-        rest = feminine.removeprefix(stem)
-        if rest == feminine:
-            continue
-        if rest == "a":
-            return value
-        unit = _UNITS.get(rest) or _UNITS.get(rest[1:])  # decim-octava, decimo-tercera, décima-tercera
-        return value + unit if unit else None
-    return None
 
 
 SUFFIX: Final = (
