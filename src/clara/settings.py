@@ -3,14 +3,14 @@
 import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from clara.data_files import package_folder
@@ -118,14 +118,21 @@ def channels(chosen: str) -> str | None:
     return None
 
 
-FAULTS = {
-    "clara_channel": channels,
-    "clara_public_url": public_address,
-    "rag_db_url": database_address,
-    "telegram_bot_token": bot_token,
-    "telegram_webhook_secret": webhook_secret,
-    "twilio_auth_token": auth_token,
-}
+def redis_address(address: str) -> str | None:
+    """Judge the address of the cache."""
+    return None if address.startswith(REDIS_SCHEMES) else f"must begin with one of {', '.join(REDIS_SCHEMES)}"
+
+
+def meant(judge: Callable[[str], str | None]) -> AfterValidator:
+    """Refuse what cannot be meant, without showing it."""
+
+    def judged(value: str | SecretStr | None) -> str | SecretStr | None:
+        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if plain is not None and (fault := judge(plain)):
+            raise ValueError(fault)
+        return value.rstrip("/") if isinstance(value, str) else value
+
+    return AfterValidator(judged)
 
 
 class SettingsError(Invalid):
@@ -158,20 +165,24 @@ class Settings(BaseSettings):
     rag_cache_backend: Literal["memory", "redis"] = Field(
         "memory", description="redis: shared between processes; needs CLARA_PSEUDONYM_KEY"
     )
-    rag_redis_url: SecretStr | None = Field(None, description="redis://, rediss:// or unix://, for the backend redis")
+    rag_redis_url: Annotated[SecretStr | None, meant(redis_address)] = Field(
+        None, description="redis://, rediss:// or unix://, for the backend redis"
+    )
     rag_metrics_enabled: bool = Field(True, description="count retrievals, summed over all processes")
     rag_ingestion_enabled: bool = Field(False, description="read sources and norms again every week, by itself")
     rag_drift_check_enabled: bool = Field(False, description="compare sources with what is served every night, by itself")
     rag_boe_monitor_enabled: bool = Field(False, description="read the official gazette every morning, by itself")
-    rag_db_url: SecretStr | None = Field(
+    rag_db_url: Annotated[SecretStr | None, meant(database_address)] = Field(
         None, description="postgresql://user:password@host:5432/database; unset: Clara starts her own"
     )
 
-    clara_channel: str = Field(
+    clara_channel: Annotated[str, meant(channels)] = Field(
         "twilio",
         description="`twilio` (WhatsApp), `telegram`, or both with a comma; `local`: the chat page of this machine, alone",
     )
-    clara_public_url: str | None = Field(None, description="https:// address without /webhook, exactly as Twilio was given it")
+    clara_public_url: Annotated[str | None, meant(public_address)] = Field(
+        None, description="https:// address without /webhook, exactly as Twilio was given it"
+    )
     clara_pseudonym_key: SecretStr | None = Field(
         None, description="32 or more random characters; keys pseudonyms. Never change it"
     )
@@ -202,11 +213,15 @@ class Settings(BaseSettings):
     twilio_account_sid: str | None = Field(
         None, pattern=r"^AC[0-9a-fA-F]{32}$", description="the account at Twilio, AC and 32 hex digits"
     )
-    twilio_auth_token: SecretStr | None = Field(None, description="the account's secret: verifies webhooks and sends replies")
+    twilio_auth_token: Annotated[SecretStr | None, meant(auth_token)] = Field(
+        None, description="the account's secret: verifies webhooks and sends replies"
+    )
     twilio_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Twilio's REST API")
 
-    telegram_bot_token: SecretStr | None = Field(None, description="the bot's token, of @BotFather: sends replies")
-    telegram_webhook_secret: SecretStr | None = Field(
+    telegram_bot_token: Annotated[SecretStr | None, meant(bot_token)] = Field(
+        None, description="the bot's token, of @BotFather: sends replies"
+    )
+    telegram_webhook_secret: Annotated[SecretStr | None, meant(webhook_secret)] = Field(
         None, description="32 or more random characters, the `secret_token` of setWebhook: verifies updates"
     )
     telegram_api_url: str | None = Field(None, pattern=r"^https?://", description="another base address for Telegram's Bot API")
@@ -250,45 +265,25 @@ class Settings(BaseSettings):
             "clara_whisper_model": self.rag_transcriber == "whisper",
             "clara_pseudonym_key": self.rag_cache_enabled and self.rag_cache_backend == "redis",
         }
+        faults: list[str] = []
         missing = [name.upper() for name, needed in needs.items() if needed and getattr(self, name) is None]
         if missing:
             msg = f"{', '.join(missing)} not set, but another setting needs it; set it, or leave that one at its default"
             raise ValueError(msg)
-        faults = [fault for name in KEYS_OF_PEOPLE if getattr(self, name) is not None and (fault := self._weak(name))]
+        for name in KEYS_OF_PEOPLE:
+            key = self.secret(name)
+            public = key == SAMPLE_KEY
+            sample = public and self.twilio_account_sid == DEMO_ACCOUNT  # the demonstration's account may have it
+            if getattr(self, name) is not None and not sample and (fault := weak_key(key, public=public)):
+                faults.append(f"{name.upper()} {fault}")
         if faults:
             raise ValueError("\n".join(faults))
         return self
-
-    def _weak(self, name: str) -> str | None:
-        """Say what is wrong with a key that people's secrets hang on; the demonstration's account may have the sample."""
-        key = self.secret(name)
-        public = key == SAMPLE_KEY
-        fault = None if public and self.twilio_account_sid == DEMO_ACCOUNT else weak_key(key, public=public)
-        return f"{name.upper()} {fault}" if fault else None
 
     def secret(self, name: str) -> str:
         """Give the value of a secret, empty when it is not set."""
         value: SecretStr | None = getattr(self, name)
         return value.get_secret_value() if value else ""
-
-    @field_validator(
-        "clara_channel", "clara_public_url", "rag_db_url", "telegram_bot_token", "telegram_webhook_secret", "twilio_auth_token"
-    )
-    @classmethod
-    def _meant(cls, value: str | SecretStr | None, field: ValidationInfo) -> str | SecretStr | None:
-        """Refuse what cannot be meant, without showing it."""
-        plain = value.get_secret_value() if isinstance(value, SecretStr) else value
-        if plain is not None and (fault := FAULTS[str(field.field_name)](plain)):
-            raise ValueError(fault)
-        return value.rstrip("/") if isinstance(value, str) else value
-
-    @field_validator("rag_redis_url")
-    @classmethod
-    def _address_of_redis(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not value.get_secret_value().startswith(REDIS_SCHEMES):
-            msg = f"must begin with one of {', '.join(REDIS_SCHEMES)}"
-            raise ValueError(msg)
-        return value
 
     @property
     def home(self) -> Path:

@@ -19,7 +19,8 @@ import click
 from clara.container.corpora import Corpora
 from clara.data_files import record
 from clara.errors import MENDABLE
-from clara.ingestion.corpora import Cutting, Programs, load_programs
+from clara.ingestion.chunks import Cutting
+from clara.ingestion.corpora import Programs, load_programs
 from clara.ingestion.programs import UNITS
 from clara.processes.commands import build_search
 from clara.processes.preparation import running_container

@@ -7,7 +7,7 @@ from tests.unit.ingestion.memory_store import MemoryStore
 
 from clara.adapters.postgres.connections import open_engine
 from clara.adapters.postgres.corpus.passages import PostgresPassages
-from clara.ingestion.plan import digest_of, text_digest_of
+from clara.ingestion.journey import digest_of, text_digest_of
 from clara.ingestion.ports import CorpusChange, PassageStore, WrittenPassage
 from clara.retrieval.passage import Passage
 

@@ -12,7 +12,7 @@ from clara.editorial.records import Settled
 from clara.editorial.review import Decider, Verdicts
 from clara.editorial.source_ingestion import IngestionChoice, ingest_chosen
 from clara.editorial.sources import Fetch, Read
-from clara.ingestion.norms import IndexedNorm
+from clara.ingestion.journey import IngestionReport
 from clara.processes.commands import build_explainer, build_search
 from clara.processes.editorial import build_editorial, build_norms
 from clara.processes.editorial_jobs import build_means
@@ -60,7 +60,7 @@ def withdraw(services: Container, fact: str, say: Callable[[str], None]) -> JobO
     return build_editorial(services).withdraw(fact, say)
 
 
-def settle(services: Container, norm: str) -> IndexedNorm:
+def settle(services: Container, norm: str) -> IngestionReport:
     return build_norms(services).settle(norm)
 
 

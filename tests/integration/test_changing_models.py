@@ -19,7 +19,7 @@ from tests.journeys.talking import until
 from clara.adapters.postgres import migrations
 from clara.container import Container
 from clara.ingestion.corpora import CorpusNameError
-from clara.ingestion.index_change import BusyIndexError, IncompleteIndexError, status, status_json
+from clara.ingestion.index_change import BusyIndexError, IncompleteIndexError, status
 from clara.ingestion.journey import ingest
 from clara.processes.commands import build_index_change
 from clara.retrieval.passage import Found, Passage, Query
@@ -103,7 +103,7 @@ def run_use(services: Container, choice: str, corpora: Sequence[str] = ("towns",
 
 def held(services: Container) -> dict[Any, tuple[Any, ...]]:
     """Give vectors, missing ones and whether it serves, by model."""
-    return {row["model"]: (row["vectors"], row["missing"], row["served"]) for row in status_json(status(services.spaces()))}
+    return {one.model: (one.vectors, one.missing, one.served) for one in status(services.spaces())}
 
 
 def ask(services: Container, question: str) -> Found:
@@ -119,11 +119,11 @@ def test_a_build_changes_over_and_the_way_back_is_at_once(services: Container, g
     fill(services, [passage(number) for number in range(130)])
     assert held(services) == {"words": (130, 0, True)}
     assert (first(services, "palabra7"), gemini.requests) == ("p007", [])
-    version = services.versions.current("towns")
+    version = services.versions.version_of("towns")
     done = f"towns: 130 new vectors of {GEMINI} for 130 passages; it is searched by it from now on"
     assert run_build(services) == [done]
     assert held(services) == {"words": (130, 0, False), GEMINI: (130, 0, True)}
-    assert services.versions.current("towns") != version
+    assert services.versions.version_of("towns") != version
     assert out_of_line(services) == 0
     assert (first(services, "palabra7"), gemini.texts("QUERY")) == ("p007", ["palabra7"])
     sent = len(gemini.requests)

@@ -54,7 +54,7 @@ def test_what_stands_behind_a_name(published: Container) -> None:
     own = published.served.standing("clara@2")
     assert (own.physical, own.version, own.publication) == ("clara@2", standing.version, None)
     assert published.served.standing("nobody") == Standing("nobody")
-    assert published.versions.current("clara") == standing.version
+    assert published.versions.standing("clara") == standing
 
 
 def test_hits_are_of_the_version_that_is_served(published: Container) -> None:

@@ -38,8 +38,8 @@ from tests.journeys.talking import until
 
 from clara.container import Container
 from clara.data_files import DataError
-from clara.editorial.publication import BusyPublishingError, Candidate, UnknownCorrectionError, listing, listing_lines
-from clara.editorial.records import NothingToUndoError, ServedChangedError
+from clara.editorial.publication import Candidate, UnknownCorrectionError, listing, listing_lines
+from clara.editorial.records import BusyPublishingError, NothingToUndoError, ServedChangedError
 from clara.ingestion.corpora import CorpusNameError, drop
 from clara.processes.preparation import ensure_corpus, fill
 from clara.quality.publication_gate import Measured, PublicationGate, Verdict

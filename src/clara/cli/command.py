@@ -13,13 +13,11 @@ import click
 from clara.errors import MENDABLE
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from clara.container import Container
     from clara.processes.preparation import Preparation
     from clara.settings import Settings
 
-FOUND, FINDINGS, COULD_NOT_RUN = 0, 1, 2
+FINDINGS = 1
 # Seconds between two lines of progress in a log: often enough to see that it goes on, seldom enough to be read past.
 LOG_SECONDS = 30.0
 MINUTE = 60.0
@@ -87,13 +85,6 @@ def staying(*, attached: bool) -> Iterator["Container"]:
 
     with starting(attached=attached) as settings, running_container(settings, say) as container:
         yield container
-
-
-def audited(engine: "Engine", act: str, subject: str, outcome: str = "done") -> None:
-    """Add what an operator did to the audit log."""
-    from clara.adapters.postgres.operations.audit import PostgresAudit
-
-    PostgresAudit(engine).record("cli", act, subject, outcome)
 
 
 @contextmanager

@@ -51,7 +51,8 @@ def load(
     Each line of a file is {"id", "title", "text", "collection"?, "language"?, "metadata"?}. Safe to repeat: what did not
     change stays.
     """
-    from clara.ingestion.corpora import Cutting, Programs, load_programs
+    from clara.ingestion.chunks import Cutting
+    from clara.ingestion.corpora import Programs, load_programs
     from clara.ingestion.corpora import load as fill
 
     if (jsonl is None) == (code is None) or (jsonl is not None and (languages or verbose)):
@@ -164,13 +165,15 @@ def use(*, choice: str, corpora: tuple[str, ...]) -> None:
 @JSON
 def status(*, as_json: bool) -> None:
     """Say which vectors there are and which are searched. Exit code 1: some are missing that are searched."""
+    from dataclasses import asdict
+
     from clara.ingestion.index_change import status as look
-    from clara.ingestion.index_change import status_json, status_lines
+    from clara.ingestion.index_change import status_lines
 
     with opened() as container:
         found = look(container.spaces())
-        click.echo(json.dumps(status_json(found)) if as_json else "\n".join(status_lines(found)))
-        if any(one.lacking and one.space.served for one in found):
+        click.echo(json.dumps([asdict(one) for one in found]) if as_json else "\n".join(status_lines(found)))
+        if any(one.missing and one.served for one in found):
             sys.exit(FINDINGS)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from clara.cli.command import FINDINGS, FOLDER, JSON, audited, day_of, opened, running, say, showing, silent
+from clara.cli.command import FINDINGS, FOLDER, JSON, day_of, opened, running, say, showing, silent
 
 if TYPE_CHECKING:
     from clara.editorial.journey import Editorial
@@ -216,25 +216,20 @@ def publish(*, dry_run: bool, by: str, undo: bool, listed: bool, withdraw: str |
     Whoever asks meanwhile is answered from the served version. Exit codes: 0 served, or nothing to publish; 1 refused; 2 could
     not run.
     """
+    from clara.editorial.publication import listing, listing_lines
     from clara.processes.editorial_jobs import PublicationChoice, Telling
     from clara.processes.editorial_jobs import publish as serve
 
     if sum((dry_run, undo, listed, withdraw is not None)) > 1:
         raise click.UsageError("Give one of --undo, --list, --withdraw and --dry-run, or none.")
     if listed:
-        _versions(as_json=as_json)
+        with opened() as container:
+            rows = listing(container.publications())
+            click.echo(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else "\n".join(listing_lines(rows)))
         return
     chosen = PublicationChoice(by, dry_run, undo, withdraw)
     with opened() as container, showing("publishing") as progress:
         sys.exit(serve(container, chosen, Telling(say, click.echo if as_json else None), progress))
-
-
-def _versions(*, as_json: bool) -> None:
-    from clara.editorial.publication import listing, listing_lines
-
-    with opened() as container:
-        rows = listing(container.publications())
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=1) if as_json else "\n".join(listing_lines(rows)))
 
 
 @click.group(invoke_without_command=True)
@@ -286,8 +281,9 @@ def _alerts(*, as_json: bool) -> None:
 def seen(item: str) -> None:
     """Take the alert ITEM (such as BOE-A-2026-1) off the list: somebody has looked at it."""
     from clara.adapters.postgres.editorial.gazette import PostgresGazette
+    from clara.adapters.postgres.operations.audit import PostgresAudit
     from clara.editorial.gazette.watch import look_at
 
     with opened() as container:
         look_at(PostgresGazette(container.engine), item)
-        audited(container.engine, "boe seen", item)
+        PostgresAudit(container.engine).record("cli", "boe seen", item)

@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Final, Self
 import structlog
 
 from clara import __version__
+from clara.adapters.postgres.connections import check_server, translated
+from clara.adapters.postgres.delivery.inbox import PostgresBudget
+from clara.adapters.postgres.delivery.turn_store import PostgresDesk
+from clara.adapters.postgres.editorial.facts import PostgresFlags
+from clara.adapters.postgres.embedded import EmbeddedServer, EmbeddedServerError
 from clara.answering.safety.danger import Danger
-from clara.answering.snapshot import KnowledgeSnapshot, SnapshotParts
+from clara.answering.snapshot import KnowledgeSnapshot, ServedSnapshots, SnapshotParts
 from clara.answering.texts import Texts, read_texts
 from clara.answering.tool_factory import build_danger
 from clara.answering.voice_notes import Listener
 from clara.channels.ports import Channel, ChannelRecordings
 from clara.channels.registry import open_channels
 from clara.container.corpora import Corpora
-from clara.container.snapshots import ServedSnapshots
 from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion, digest_of_release, laid_over, read_knowledge
 from clara.knowledge.passages import CORPUS, PROFILE
 from clara.knowledge.retriever_chains import ChainParts
@@ -37,10 +41,6 @@ from clara.settings import Settings, load_settings, resources
 
 if TYPE_CHECKING:
     from clara.adapters.aes_gcm import AesGcmSealer
-    from clara.adapters.postgres.delivery.inbox import PostgresBudget
-    from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-    from clara.adapters.postgres.editorial.facts import PostgresFlags
-    from clara.adapters.postgres.embedded import EmbeddedServer
 
 __all__ = ["Container", "get_retriever", "open_container", "reset_retriever"]
 
@@ -59,6 +59,11 @@ SHAPING: Final = (
 )
 
 
+# Read once for all containers of a process.
+_texts = cache(read_texts)
+_danger = cache(build_danger)
+
+
 class Container(Corpora):
     """What one process is made of, each part built on first use, once, and closed at the end.
 
@@ -71,7 +76,7 @@ class Container(Corpora):
         database_url: str | None,
         *,
         outage: str = "no database is configured",
-        server: "EmbeddedServer | None" = None,
+        server: EmbeddedServer | None = None,
     ) -> None:
         super().__init__(settings, database_url)
         self.server = server
@@ -94,7 +99,6 @@ class Container(Corpora):
 
     def migrate(self) -> str:
         """Check the server, bring the schema and the job engine's tables to the newest version; say what was done."""
-        from clara.adapters.postgres.connections import check_server, translated
         from clara.adapters.postgres.migrations import upgrade
         from clara.adapters.procrastinate.schema import upgrade_job_engine
 
@@ -115,18 +119,16 @@ class Container(Corpora):
     @Once
     def texts(self) -> Texts:
         """The fixed texts."""
-        return _texts()
+        return _texts(self.data)
 
     @Once
     def danger(self) -> Danger:
         """What hears that somebody is in danger."""
-        return _danger()
+        return _danger(self.data)
 
     @Once
-    def flags(self) -> "PostgresFlags":
+    def flags(self) -> PostgresFlags:
         """What knows the facts in doubt."""
-        from clara.adapters.postgres.editorial.facts import PostgresFlags
-
         flags = PostgresFlags(str(self.database_url))
         self.closing.callback(flags.close)
         return flags
@@ -240,7 +242,11 @@ class Container(Corpora):
         shaping = {name: value for name, value in settings.model_dump(mode="json").items() if name.startswith(SHAPING)}
         configuration = json.dumps([__version__, digest_of_release(self.data), shaping])
         memory = SemanticMemory(dimensions)
-        return ResultMemory(sealed, keys, memory, configuration, _log_cache, count, found_seconds=settings.rag_cache_ttl)
+
+        def told(error: CacheUnavailableError) -> None:
+            log.warning("cache is out", error=str(error))
+
+        return ResultMemory(sealed, keys, memory, configuration, told, count, found_seconds=settings.rag_cache_ttl)
 
     def _cache(self) -> Cache:
         if self.settings.rag_cache_backend == "redis":
@@ -277,16 +283,12 @@ class Container(Corpora):
 
         return AesGcmSealer(self.settings.address_key)
 
-    def desk(self) -> "PostgresDesk":
+    def desk(self) -> PostgresDesk:
         """Build what keeps the turns of messages."""
-        from clara.adapters.postgres.delivery.turn_store import PostgresDesk
-
         return PostgresDesk(self.engine, self.sealer)
 
-    def budget(self) -> "PostgresBudget":
+    def budget(self) -> PostgresBudget:
         """Build what counts the answers that use a paid model."""
-        from clara.adapters.postgres.delivery.inbox import PostgresBudget
-
         settings = self.settings
         return PostgresBudget(self.engine, settings.clara_sender_model_answers_per_day, settings.clara_model_answers_per_day)
 
@@ -309,38 +311,13 @@ class Container(Corpora):
         return Listener(self.recordings, transcriber)
 
 
-@cache
-def _texts() -> Texts:
-    return read_texts(resources() / "data")
-
-
-@cache
-def _danger() -> Danger:
-    return build_danger(resources() / "data")
-
-
-def _log_cache(error: CacheUnavailableError) -> None:
-    log.warning("cache is out", error=str(error))
-
-
 def open_container(settings: Settings) -> Container:
     """Give the container on the operator's database, or on the embedded server, started. Raises EmbeddedServerError."""
     if settings.rag_db_url is not None:
         return Container(settings, settings.rag_db_url.get_secret_value())
-    from clara.adapters.postgres.embedded import EmbeddedServer
 
     server = EmbeddedServer(settings.home)
     return Container(settings, server.start(), server=server)
-
-
-def _from_environment() -> Container:
-    from clara.adapters.postgres.embedded import EmbeddedServerError
-
-    settings = load_settings()
-    try:
-        return open_container(settings)
-    except EmbeddedServerError as error:
-        return Container(settings, None, outage=str(error))
 
 
 _lock: Final = Lock()
@@ -351,7 +328,11 @@ def get_retriever() -> Retrieve:
     """Give this process's retriever, built from the environment on first use under a lock."""
     with _lock:
         if not _opened:
-            _opened.append(_from_environment())
+            settings = load_settings()
+            try:
+                _opened.append(open_container(settings))
+            except EmbeddedServerError as error:
+                _opened.append(Container(settings, None, outage=str(error)))
         return _opened[0].retriever
 
 

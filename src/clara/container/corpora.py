@@ -4,8 +4,16 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import structlog
+from sqlalchemy import Engine
 
 from clara.adapters.models.embedders import Embedders
+from clara.adapters.postgres.connections import UnsuitableServerError, open_engine
+from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
+from clara.adapters.postgres.corpus.index import PostgresIndex
+from clara.adapters.postgres.corpus.passages import PostgresPassages
+from clara.adapters.postgres.corpus.spaces import CorpusVersions, PostgresSpaces
+from clara.adapters.postgres.editorial.facts import PostgresRevisions
+from clara.adapters.postgres.editorial.publications import PostgresEvidence, PostgresPublications
 from clara.container.served_models import ServedModels
 from clara.ingestion.programs import ProgramReader, UnreadableProgramsError
 from clara.once import Once
@@ -21,14 +29,7 @@ from clara.retrieval.validation import validated
 from clara.settings import Settings, resources
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from clara.adapters.models.local import LocalEmbedder, LocalTokenCounter
-    from clara.adapters.postgres.corpus.index import PostgresIndex
-    from clara.adapters.postgres.corpus.passages import PostgresPassages
-    from clara.adapters.postgres.corpus.spaces import CorpusVersions, PostgresSpaces
-    from clara.adapters.postgres.editorial.facts import PostgresRevisions
-    from clara.adapters.postgres.editorial.publications import PostgresEvidence, PostgresPublications
     from clara.retrieval.options.policies import Policy
 
 log = structlog.get_logger()
@@ -51,10 +52,8 @@ class Corpora:
         self.closing.close()
 
     @Once
-    def engine(self) -> "Engine":
+    def engine(self) -> Engine:
         """The pool of connections to the database. Raises UnsuitableServerError where there is none."""
-        from clara.adapters.postgres.connections import UnsuitableServerError, open_engine
-
         if self.database_url is None:
             raise UnsuitableServerError("no database: set RAG_DB_URL, or let Clara start its own")
         engine = open_engine(self.database_url)
@@ -86,10 +85,8 @@ class Corpora:
         return LocalTokenCounter()
 
     @Once
-    def versions(self) -> "CorpusVersions":
+    def versions(self) -> CorpusVersions:
         """What tells which corpus stands behind a name, and its version."""
-        from clara.adapters.postgres.corpus.spaces import CorpusVersions
-
         versions = CorpusVersions(str(self.database_url))
         self.closing.callback(versions.close)
         return versions
@@ -115,28 +112,20 @@ class Corpora:
             raise ProfileError(f"there is no profile {name!r}; choose one of {', '.join(profiles)}")
         return profiles[name]
 
-    def spaces(self) -> "PostgresSpaces":
+    def spaces(self) -> PostgresSpaces:
         """Build what fills vector spaces and changes over between them."""
-        from clara.adapters.postgres.corpus.spaces import PostgresSpaces
-
         return PostgresSpaces(self.engine)
 
-    def publications(self) -> "PostgresPublications":
+    def publications(self) -> PostgresPublications:
         """Build what keeps the versions of the knowledge."""
-        from clara.adapters.postgres.editorial.publications import PostgresPublications
-
         return PostgresPublications(self.engine)
 
-    def revisions(self) -> "PostgresRevisions":
+    def revisions(self) -> PostgresRevisions:
         """Build what keeps people's corrections of facts."""
-        from clara.adapters.postgres.editorial.facts import PostgresRevisions
-
         return PostgresRevisions(self.engine)
 
-    def evidence(self) -> "PostgresEvidence":
+    def evidence(self) -> PostgresEvidence:
         """Build what knows everything that was ever served."""
-        from clara.adapters.postgres.editorial.publications import PostgresEvidence
-
         return PostgresEvidence(self.engine)
 
     def adopt(self, corpus: str, embedder: Embedder) -> None:
@@ -158,10 +147,8 @@ class Corpora:
             raise UnreadableProgramsError(msg) from error
         return TreeSitterReader()
 
-    def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> "PostgresPassages":
+    def passages(self, profile: Profile | None = None, embedder: Embedder | None = None) -> PostgresPassages:
         """Build the store that ingestion writes to, for the vectors of the bundled embedder or another."""
-        from clara.adapters.postgres.corpus.passages import PostgresPassages
-
         embedder = embedder or self.embedder
         return PostgresPassages(self.engine, embedder.model, embedder.dimensions, profile)
 
@@ -169,8 +156,6 @@ class Corpora:
         self, embedder: Embedder | None = None, *, remember_queries: bool = False, anew: bool = False
     ) -> MemorisingEmbedder:
         """Build what embeds the texts of corpora: what was computed once is taken from the database, unless `anew`."""
-        from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
-
         held = PostgresEmbeddingMemory(self.engine)
         memory = RenewedEmbeddings(held) if anew else held
         return MemorisingEmbedder(embedder or self.embedder, memory, _log_memory, remember_queries=remember_queries)
@@ -189,10 +174,8 @@ class Corpora:
 
     def index(
         self, profile: Profile | None = None, embedder: Embedder | None = None, *, vectors: bool = False
-    ) -> "PostgresIndex":
+    ) -> PostgresIndex:
         """Build the search index for the vectors of the bundled embedder or another."""
-        from clara.adapters.postgres.corpus.index import PostgresIndex
-
         embedder = embedder or self.embedder
         return PostgresIndex(self.engine, embedder.model, embedder.dimensions, profile, vectors=vectors)
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import structlog
+from sqlalchemy import Engine
 
 from clara.adapters.models.registry import (
     LONGEST_SECONDS,
@@ -16,14 +17,13 @@ from clara.adapters.models.registry import (
     ModelParts,
     build_model,
 )
+from clara.adapters.postgres.delivery.inbox import PostgresAllowance
 from clara.answering.ports import TextModel, Transcriber
 from clara.once import Once
 from clara.retrieval.metrics import RetrievalMetrics
 from clara.settings import Settings
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
     from clara.adapters.models.guards import CallGuard, CallOutcome, Retries
     from clara.retrieval.options.corrective import QueryWriter
     from clara.retrieval.options.rerankers import Reranker
@@ -39,13 +39,7 @@ class ServedModels:
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        engine: "Callable[[], Engine]",
-        metrics: RetrievalMetrics,
-        closing: ExitStack,
-        *,
-        counted: bool,
+        self, settings: Settings, engine: Callable[[], Engine], metrics: RetrievalMetrics, closing: ExitStack, *, counted: bool
     ) -> None:
         self._settings = settings
         self._counted = counted
@@ -102,7 +96,6 @@ class ServedModels:
         `seconds` are what a call has at most: a failure in half of them says something about Gemini.
         """
         from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, CallOutcome, Counting, Retrying, guarded
-        from clara.adapters.postgres.delivery.inbox import PostgresAllowance
 
         def tell(outcome: "CallOutcome", reason: str | None, milliseconds: float) -> None:
             self._metrics.record_call(part, outcome.value, milliseconds)

@@ -15,7 +15,7 @@ from clara.ingestion.journey import ingest
 from clara.ingestion.ports import FillableCorpora
 from clara.knowledge.knowledge_base import Knowledge
 from clara.knowledge.passages import CORPUS, passages_of
-from clara.knowledge.procedure import Fact, madrid_today
+from clara.knowledge.procedure import madrid_today
 from clara.retrieval.passage import Passage
 from clara.retrieval.served_corpora import COPY
 
@@ -81,22 +81,15 @@ def known_then(evidence: EvidenceRecord, released: Knowledge, past: PastMoment) 
     as data/ has it.
     """
     held = [known.passage for known in evidence.as_of(CORPUS, past.moment) if not known.later or known.passage.holds(past.day)]
-    ended = _ended_since(released, past.day, evidence.recorded(CORPUS))
-    order = {fact.id: place for place, fact in enumerate(_facts(released))}
+    facts = [fact for procedure in released.catalogue.procedures.values() for fact in procedure.facts]
+    today = madrid_today()
+    lapsed = {fact.id for fact in facts if fact.validity.ended(today)} - evidence.recorded(CORPUS)
+    ended = [
+        passage
+        for procedure in released.catalogue.procedures.values()
+        for passage in passages_of(procedure, past.day)
+        if passage.id in lapsed and passage.holds(past.day)
+    ]
+    order = {fact.id: place for place, fact in enumerate(facts)}
     passages = sorted([*held, *ended], key=lambda passage: (order.get(passage.id, len(order)), passage.id))
     return replace(released, passages=tuple(passages), released=released.base)
-
-
-def _ended_since(knowledge: Knowledge, day: date, recorded: frozenset[str]) -> list[Passage]:
-    today = madrid_today()
-    ended = {fact.id for fact in _facts(knowledge) if fact.validity.ended(today)} - recorded
-    return [
-        passage
-        for procedure in knowledge.catalogue.procedures.values()
-        for passage in passages_of(procedure, day)
-        if passage.id in ended and passage.holds(day)
-    ]
-
-
-def _facts(knowledge: Knowledge) -> Sequence[Fact]:
-    return [fact for procedure in knowledge.catalogue.procedures.values() for fact in procedure.facts]

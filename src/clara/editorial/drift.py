@@ -105,7 +105,8 @@ def reworded(fact: Fact, changes: Sequence[tuple[Figure, Figure]]) -> dict[str, 
     text, values = fact.text, set(fact.values)
     for old, new in changes:
         expected = (spanish().values_in(text) - {old}) | {new}
-        found = {one for one in _rewritten(text, old, new) if spanish().values_in(one) == expected}
+        written = {f"{text[:start]}{instead}{text[end:]}" for (start, end), instead in _places(text, old, new)}
+        found = {one for one in written if spanish().values_in(one) == expected}
         if len(found) != 1 or new in values:
             return None
         text = found.pop()
@@ -113,13 +114,8 @@ def reworded(fact: Fact, changes: Sequence[tuple[Figure, Figure]]) -> dict[str, 
     return {"text": text, "values": figures_as_json(values)}
 
 
-def _rewritten(text: str, old: Figure, new: Figure) -> Iterator[str]:
-    """Give the text with the old figure replaced at each place where it may stand."""
-    for (start, end), written in _places(text, old, new):
-        yield f"{text[:start]}{written}{text[end:]}"
-
-
 def _places(text: str, old: Figure, new: Figure) -> Iterator[tuple[tuple[int, int], str]]:
+    """Give each place where the old figure may stand, and what stands there then."""
     if isinstance(old.value, float) and isinstance(new.value, float):
         if 1.0 not in {old.value, new.value}:  # "1 mes" and "3 meses" differ in more than the number
             numbers = ((start, end) for start, end, value in spanish().numbers_in(text) if value == old.value)
@@ -173,31 +169,27 @@ def moved_bases(finding: DriftFinding, derivations: Derivations, touched: Mappin
     }
 
 
+def stated_bases(derivations: Derivations, facts: Mapping[str, Fact]) -> dict[str, Decimal]:
+    """Give the bases by name, each as its fact states it now, else as the release has it. `facts` are by id."""
+    return {
+        base.name: (current(base, facts[base.fact]) if base.fact in facts else None) or base.value
+        for base in derivations.bases.values()
+    }
+
+
 def derived_from(derivations: Derivations, fact_id: str, names: Iterable[str]) -> bool:
     """Whether a fact states a figure that any of these bases gives."""
     wanted = frozenset(names)
     return any(wanted & names_in(one.formula) for one in derivations.of(fact_id))
 
 
-def derived_proposal(
-    fact: Fact, derivations: Derivations, moved: Mapping[str, Moved], values: Mapping[str, Decimal]
-) -> dict[str, Any] | None:
-    """Give the fields of a fact with every figure that follows from the moved bases; None where any of it leaves doubt.
-
-    `values` are the bases as they were, by name.
-    """
-    if any(one.new is None for one in moved.values()):
-        return None
-    changes = list(_changes(fact, derivations, moved, values))
-    if not changes or any(old is None for old, _ in changes):
-        return None
-    return reworded(fact, [(old, new) for old, new in changes if old is not None])
-
-
 def _changes(
     fact: Fact, derivations: Derivations, moved: Mapping[str, Moved], values: Mapping[str, Decimal]
 ) -> Iterator[tuple[Figure | None, Figure]]:
-    """Give each figure that moves with its new one; None for one that the fact states twice, by different units."""
+    """Give each figure that moves with its new one; None for one that the fact states twice, by different units.
+
+    `values` are the bases as they were, by name.
+    """
     before = {**values, **{name: one.old for name, one in moved.items()}}
     after = {**before, **{name: one.new for name, one in moved.items() if one.new is not None}}
     for one in derivations.of(fact.id):
@@ -297,17 +289,19 @@ def proposing(
 ) -> Propose:
     """Give what proposes: by formula where a figure of the fact derives from a base that moved, else figure by figure.
 
-    `facts` are those that state the bases, by id.
+    By formula, every figure that follows from the moved bases is given, or nothing. `facts` are those that state the bases, by
+    id.
     """
-    values = {
-        base.name: (current(base, facts[base.fact]) if base.fact in facts else None) or base.value
-        for base in derivations.bases.values()
-    }
+    values = stated_bases(derivations, facts)
 
     def propose(fact: Fact) -> dict[str, Any] | None:
-        if derived_from(derivations, fact.id, moved):
-            return derived_proposal(fact, derivations, moved, values)
-        return proposal(fact, finding)
+        if not derived_from(derivations, fact.id, moved):
+            return proposal(fact, finding)
+        changes = list(_changes(fact, derivations, moved, values))
+        certain = [(old, new) for old, new in changes if old is not None]
+        if len(certain) < len(changes) or any(one.new is None for one in moved.values()):
+            return None
+        return reworded(fact, certain) if certain else None
 
     return propose
 

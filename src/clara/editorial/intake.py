@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from clara.editorial.drift import DriftFinding, blast_radius, drift_of_norm, drift_of_page
 from clara.editorial.pages import looked_as_json, page
@@ -16,7 +16,7 @@ from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, Findings, JobOu
 from clara.editorial.records import Differences, Looked
 from clara.editorial.sources import Fetch, Live, OlderWordingError, Read, Snapshot, SourceUnreachableError, Unchanged
 from clara.errors import NotFound
-from clara.ingestion.norms import IndexedNorm
+from clara.ingestion.journey import IngestionReport
 from clara.knowledge.derivations import Derivations
 from clara.knowledge.law.norm import Norm, norm_from_json
 from clara.knowledge.law.references import absent
@@ -25,7 +25,8 @@ from clara.knowledge.sources import RegisteredSource, address_of
 
 # In whose name `--accept` accepts: a role, for the audit log.
 OPERATOR = "cli"
-REJECTED = "says what a person has rejected"
+COUNTED: Final = ("written", "embedded", "dropped", "kept")
+REJECTED: Final = "says what a person has rejected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,12 @@ class TakenSource:
     outcome: Literal["new", "unchanged", "cosmetic", "substantive", "waiting", "failed"]
     detail: str = ""
     norm: Norm | None = None
-    settled: IndexedNorm | None = None
+    settled: IngestionReport | None = None
     queued: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Give the same as JSON."""
-        counts = self.settled.as_json() if self.settled else {}
+        counts = {name: getattr(self.settled, name) for name in (*COUNTED, "seconds")} if self.settled else {}
         return {"source": self.source.id, "outcome": self.outcome, "detail": self.detail, **counts}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.gazette.issues import GazetteAlert
@@ -13,15 +13,6 @@ from clara.editorial.records import Looked
 from clara.language.figures.figure import figures_as_json
 from clara.page_templates import read_macros
 from clara.plain_text import COLUMN, columns, counted, wrapped
-
-STATES: Final = {
-    "undecided": "nobody has decided about it",
-    "drafted": "its correction waits to be published",
-    "holds": "holds",
-    "corrected": "corrected",
-    "-": "nothing to decide",
-}
-DAYS: Final = {"read": "read", "none": "no issue", "failed": "FAILED, it is tried again next time"}
 
 
 def looked_as_json(looked: Looked, turns: Mapping[str, int]) -> dict[str, Any]:
@@ -111,8 +102,8 @@ def page(name: str, told: object) -> str:
 
 @cache
 def _pages() -> Any:  # noqa: ANN401  a module of macros
-    known = {"STATES": STATES, "DAYS": DAYS, "wrapped": wrapped, "counted": counted, "figures": _figures}
-    return read_macros(__package__, "pages.txt", beside=_beside, told=_told, undecided=undecided, **known)
+    known = {"wrapped": wrapped, "counted": counted, "columns": columns, "figures": _figures}
+    return read_macros(__package__, "pages.txt", beside=_beside, undecided=undecided, **known)
 
 
 def _figures(figures: Iterable[Mapping[str, Any]]) -> str:
@@ -132,15 +123,3 @@ def _beside(before: str | None, after: str | None) -> list[str]:
         if tag != "equal":
             lines += columns(old[span[0] : span[1]], new[span[2] : span[3]])
     return lines
-
-
-def _told(fact: Mapping[str, Any]) -> list[str]:
-    """Write a fact as it is told beside what waits, or is proposed, in two columns."""
-    drafted, proposed = fact["draft"], fact["proposal"]
-    left = [fact["text"] or "data/ has no such fact any more", f"figures: {_figures(fact['figures']) or 'none'}"]
-    right = ["nothing is proposed"]
-    if drafted:
-        right = [drafted["text"], f"figures: {_figures(drafted['figures']) or 'none'}"]
-    elif proposed:
-        right = [proposed["text"], f"figures: {_figures(proposed['values']) or 'none'}"]
-    return [*columns(["told now"], ["waits to be published" if drafted else "proposed"]), *columns(left, right)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from clara.editorial.gazette.concerns import Concern
-from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, GazetteDay
+from clara.editorial.gazette.issues import DayReading, GazetteAlert, GazetteDay
 from clara.editorial.records import (
     Decided,
     Differences,
@@ -19,7 +19,7 @@ from clara.editorial.records import (
     Settled,
     ShownPassage,
 )
-from clara.editorial.sources import Fetched, PageRequest, Snapshot, SnapshotState, Unchanged
+from clara.editorial.sources import Snapshot, SnapshotState
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
 from clara.ingestion.ports import FillableCorpora
@@ -41,13 +41,6 @@ class JobOutcome:
 
     exit_code: int
     report: Mapping[str, Any]
-
-
-class Fetcher(Protocol):
-    """Fetches pages politely."""
-
-    def fetch(self, wanted: PageRequest) -> Fetched | Unchanged:
-        """Give what the address says now. Raises SourceUnreachableError, SourceRefusedError."""
 
 
 class Snapshots(Protocol):
@@ -138,8 +131,8 @@ class Publications(Protocol):
     def leftovers(self, name: str) -> Sequence[str]:
         """Give the corpora of versions that nobody needs any more."""
 
-    def publishing(self) -> AbstractContextManager[bool]:
-        """Keep others from publishing; False: somebody else is at it."""
+    def publishing(self) -> AbstractContextManager[None]:
+        """Keep others from publishing. Raises BusyPublishingError."""
 
     def abandoned(self, name: str) -> Sequence[str]:
         """Give the copies whose process died."""
@@ -169,9 +162,6 @@ class GazetteRecord(Protocol):
 
     def known(self) -> Mapping[date, GazetteDay]:
         """Give every day that was ever asked for."""
-
-    def missing(self, today: date, days: int | None = None) -> CatchUp:
-        """Give the days that are still to be read."""
 
     def keep(self, reading: DayReading, found: Iterable[Concern], now: datetime) -> Sequence[str]:
         """Keep a day with what concerns us; give the ids of alerts that are new."""

@@ -12,10 +12,9 @@ from typing import Any
 
 from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Publications, PublicationVerdict, Say
 from clara.editorial.records import Publication, ServedVersion, target_of_undo
-from clara.errors import NotFound, Refused
+from clara.errors import NotFound
 from clara.ingestion.corpora import copying
-from clara.ingestion.journey import ingest
-from clara.ingestion.plan import Plan, plan_changes, text_digest_of
+from clara.ingestion.journey import Plan, ingest, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.knowledge.knowledge_base import Knowledge, laid_over
 from clara.knowledge.passages import CORPUS
@@ -33,10 +32,6 @@ class Candidate:
 
 # Holds a staged version against the served one.
 Judge = Callable[[Candidate, Candidate], PublicationVerdict]
-
-
-class BusyPublishingError(Refused):
-    """Somebody else publishes or goes back at this moment. Wait for it; `clara publish --list` shows how it ended."""
 
 
 class UnknownCorrectionError(NotFound):
@@ -75,7 +70,7 @@ def publish(desk: EditorialDesk, judge: Judge, by: str, say: Say, progress: Prog
     BusyPublishingError, ServedChangedError, EmbedderUnavailableError, CorpusUnavailableError; then what is served is as it was.
     """
     publications = desk.publications
-    with _alone(publications):
+    with publications.publishing():
         clear(desk, say)
         what = wanted(desk)
         if what.plan.empty:
@@ -83,7 +78,8 @@ def publish(desk: EditorialDesk, judge: Judge, by: str, say: Say, progress: Prog
         _told(what, say, "staged")
         with _staged(desk, what, say, progress) as staged:
             started = perf_counter()
-            verdict = _verdict(desk, what, staged, judge)
+            held, _ = laid_over(desk.released(), desk.revisions.of(what.before.revisions))
+            verdict = judge(Candidate(held, what.before.physical), Candidate(what.knowledge, staged.physical))
             seconds = round(perf_counter() - started, 1)
             gate = {**verdict.as_json(), "by": by}
             say("\n".join(verdict.lines()))
@@ -118,7 +114,7 @@ def undo(desk: EditorialDesk, say: Say) -> JobOutcome:
     Raises NothingToUndoError, BusyPublishingError, ServedChangedError, DataError, CorpusUnavailableError.
     """
     publications = desk.publications
-    with _alone(publications):
+    with publications.publishing():
         before = publications.served(CORPUS)
         target = target_of_undo(publications.publications(CORPUS))
         knowledge, _ = laid_over(desk.released(), desk.revisions.of(target.revisions))
@@ -152,8 +148,8 @@ def listing(publications: Publications) -> list[dict[str, Any]]:
             "worse": len(one.gate.get("worse", ())),
             "by": one.gate.get("by"),
             "created_at": one.created_at.isoformat(timespec="seconds"),
-            "served_at": one.served_at.isoformat(timespec="seconds") if one.served_at else None,
-            "ended_at": one.ended_at.isoformat(timespec="seconds") if one.ended_at else None,
+            "served_at": one.served_at and one.served_at.isoformat(timespec="seconds"),
+            "ended_at": one.ended_at and one.ended_at.isoformat(timespec="seconds"),
         }
         for one in publications.publications(CORPUS)
     ]
@@ -174,14 +170,6 @@ def clear(desk: EditorialDesk, say: Say) -> None:
 
 
 @contextmanager
-def _alone(publications: Publications) -> Iterator[None]:
-    with publications.publishing() as alone:
-        if not alone:
-            raise BusyPublishingError
-        yield
-
-
-@contextmanager
 def _staged(desk: EditorialDesk, what: WantedVersion, say: Say, progress: Progress) -> Iterator[Publication]:
     """Fill a corpus of its own; what is not served at the end is dropped, however it ends."""
     publications = desk.publications
@@ -196,11 +184,6 @@ def _staged(desk: EditorialDesk, what: WantedVersion, say: Say, progress: Progre
         if publications.served(CORPUS).publication != staged.id:
             publications.refuse(staged, {"cut_short": True})
             desk.corpora.passages().drop(staged.physical)
-
-
-def _verdict(desk: EditorialDesk, what: WantedVersion, staged: Publication, judge: Judge) -> PublicationVerdict:
-    held, _ = laid_over(desk.released(), desk.revisions.of(what.before.revisions))
-    return judge(Candidate(held, what.before.physical), Candidate(what.knowledge, staged.physical))
 
 
 def _told(what: WantedVersion, say: Say, state: str) -> JobOutcome:

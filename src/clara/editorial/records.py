@@ -13,6 +13,10 @@ from clara.knowledge.sources import RegisteredSource
 from clara.retrieval.passage import Passage
 
 
+class BusyPublishingError(Refused):
+    """Somebody else publishes or goes back at this moment. Wait for it; `clara publish --list` shows how it ended."""
+
+
 class ServedChangedError(Refused):
     """What is served was changed by somebody else meanwhile. Nothing was switched; run the command again."""
 
@@ -140,12 +144,11 @@ class KeptTouch:
     drafted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFinding:
-    """A finding as it is stored. `figures` has those that went and came, as in data/, under "gone" and "new"."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRecord:
+    """What is stored of any finding. `figures` has those that went and came, as in data/, under "gone" and "new"."""
 
     id: int
-    source_id: str
     kind: str
     weight: str
     place: str
@@ -153,12 +156,19 @@ class KeptFinding:
     before: str | None
     after: str | None
     figures: Mapping[str, Any]
-    snapshot_id: int | None
     found_at: datetime
     state: str
     decided_at: datetime | None = None
     decided_by: str | None = None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFinding(FindingRecord):
+    """A finding as the journey works with it."""
+
+    source_id: str
+    snapshot_id: int | None
     touched: tuple[KeptTouch, ...] = ()
 
     @property

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from clara.data_files import DataError, Fault, read_schema
-from clara.editorial.drift import DriftFinding, Moved, moved_bases, proposes, proposing
+from clara.editorial.drift import DriftFinding, Moved, moved_bases, proposes, proposing, stated_bases
 from clara.editorial.ports import EditorialDesk
 from clara.editorial.records import Corrected, Decision, Holds, KeptFinding, KeptTouch
 from clara.knowledge.catalogue import Catalogue
-from clara.knowledge.derivations import current, read_derivations, shown
+from clara.knowledge.derivations import read_derivations, shown
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import FIELDS, Revision, fact_digest, fact_document, revised
@@ -62,15 +62,9 @@ class ReviewCase:
             if one.relation != "formula" and one.fact_id in self.served
         }
         found = moved_bases(found_of(self.finding), self._derivations, resting)
-        given = {
-            name: Moved(found[name].old if name in found else self._base(name), value) for name, value in self._given.items()
-        }
+        stated = stated_bases(self._derivations, self.served)
+        given = {name: Moved(found[name].old if name in found else stated[name], value) for name, value in self._given.items()}
         return {**found, **given}
-
-    def _base(self, name: str) -> Decimal:
-        base = self._derivations.bases[name]
-        fact = self.served.get(base.fact)
-        return (current(base, fact) if fact else None) or base.value
 
     def moves(self) -> list[dict[str, Any]]:
         """Give the bases that move as JSON."""
@@ -118,7 +112,8 @@ class ReviewCase:
         if faults := [*untouched(decisions, list(touched), name), *(one for one in made if isinstance(one, Fault))]:
             raise DataError(faults)
         kept = [one for one in made if not isinstance(one, Fault)]
-        self._check([one for one in kept if isinstance(one, Revision)])
+        if drafts := [one for one in kept if isinstance(one, Revision)]:
+            self._check(drafts)
         return kept
 
     def _kept(self, one: Decision, touched: KeptTouch, name: str) -> Revision | Holds | Fault:
@@ -146,11 +141,8 @@ class ReviewCase:
         return Revision(0, one.fact_id, fields, fact_digest(released))
 
     def _check(self, drafts: Sequence[Revision]) -> None:
-        if not drafts:
-            return
-        corrections = self._desk.revisions
         served = self._desk.publications.served(CORPUS)
-        laid = [*corrections.of(served.revisions, withdrawn=False), *self._drafts]
+        laid = [*self._desk.revisions.of(served.revisions, withdrawn=False), *self._drafts]
         last = max((one.id for one in laid), default=0)
         new = [replace(one, id=last + place) for place, one in enumerate(drafts, 1)]
         schema = read_schema(self._desk.data / "schema" / "procedure.schema.json")
@@ -188,13 +180,11 @@ class ReviewCase:
         }
 
 
-def state_of(touched: KeptTouch) -> Literal["undecided", "drafted", "holds", "corrected", "-"]:
-    """Tell what became of a fact that a finding touches; "-": the finding itself puts nothing in doubt."""
+def state_of(touched: KeptTouch) -> str:
+    """Tell what became of a fact that a finding touches: undecided, drafted, holds, corrected; "-": nothing is in doubt."""
     if touched.doubtful:
         return "drafted" if touched.drafted else "undecided"
-    if touched.decision is None:
-        return "-"
-    return "holds" if touched.decision == "holds" else "corrected"
+    return touched.decision or "-"
 
 
 def facts_of(catalogue: Catalogue) -> dict[str, Fact]:
@@ -278,13 +268,8 @@ def _field_faults(name: str, fact: str, fields: object) -> Iterator[Fault]:
         return
     if strange := sorted(fields.keys() - FIELDS):
         yield Fault(name, fact, f"{', '.join(strange)} cannot be corrected; there are {', '.join(sorted(FIELDS))}")
-    for number in unread_numbers(fields["text"]):
+    for number in (match[1] for match in _COUNTED.finditer(fields["text"]) if not is_spanish_number(match[1])):
         yield Fault(name, fact, f"'{number}' is no number that can be read; write it as Spanish does: 1.234,50")
-
-
-def unread_numbers(text: str) -> list[str]:
-    """Give the numbers of amounts and shares in a text that nobody can read for certain, such as "12.60.0"."""
-    return [match[1] for match in _COUNTED.finditer(text) if not is_spanish_number(match[1])]
 
 
 def _decision(entry: Mapping[str, Any]) -> Decision:

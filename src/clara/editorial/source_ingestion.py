@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
-from clara.editorial.intake import Intake, TakenSource
+from clara.editorial.intake import COUNTED, Intake, TakenSource
 from clara.editorial.journey import Editorial
 from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, JobOutcome, Say
 from clara.editorial.sources import FAULTS, Read, in_files
 from clara.errors import NotFound
 from clara.ingestion.journey import IngestionReport
-from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex, UnservedNormError
+from clara.ingestion.norms import INDEX_FAULTS, NormIndex, UnservedNormError
 from clara.knowledge.sources import RegisteredSource, SourceKind, read_sources
 
-COUNTED: Final = ("written", "embedded", "dropped", "kept")
 _SAID: Final = {
     "new": "new",
     "unchanged": "unchanged",
@@ -28,15 +27,15 @@ _SAID: Final = {
 }
 
 
-def line_of(done: TakenSource, *, dry_run: bool = False) -> str:
+def line_of(done: TakenSource) -> str:
     """Write what became of a document."""
-    counts = _counts(done.settled.as_json(), dry_run=dry_run) if done.settled else ""
+    counts = done.settled.counts if done.settled else ""
     return f"{done.source.id}: {'; '.join(filter(None, (_SAID[done.outcome], counts, done.detail)))}"
 
 
 def report_of(done: Sequence[TakenSource], released: IngestionReport | None, *, dry_run: bool) -> dict[str, Any]:
     """Give what a run did. `unchanged` are the ids of documents of which nothing is to be told."""
-    settled = [one.settled.as_json() for one in done if one.settled]
+    settled = [one.settled for one in done if one.settled]
     quiet = [
         one for one in done if one.outcome == "unchanged" and not (one.settled and (one.settled.written or one.settled.dropped))
     ]
@@ -44,17 +43,11 @@ def report_of(done: Sequence[TakenSource], released: IngestionReport | None, *, 
         "dry_run": dry_run,
         "sources": len(done),
         "outcomes": dict(sorted(Counter(one.outcome for one in done).items())),
-        "total": {name: sum(counts[name] for counts in settled) for name in COUNTED},
+        "total": {name: sum(getattr(one, name) for one in settled) for name in COUNTED},
         "documents": [one.as_json() for one in done if one not in quiet],
         "unchanged": [one.source.id for one in quiet],
         "data": asdict(released) if released else None,
     }
-
-
-def _counts(counts: Mapping[str, Any], *, dry_run: bool) -> str:
-    verb = "would write" if dry_run else "wrote"
-    vectors = f"{counts['embedded']} new vectors"
-    return f"{verb} {counts['written']} passages ({vectors}), dropped {counts['dropped']}, kept {counts['kept']}"
 
 
 # How gazettes number norms: BOE-A-2015-10565, DOGC-f-2006-90015. Other files of a folder are no norms.
@@ -112,7 +105,7 @@ class IngestionChoice:
 class Crew(Protocol):
     """Processes that bring documents into the index side by side."""
 
-    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IndexedNorm | str]]:
+    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IngestionReport | str]]:
         """Give each document as it is done, with what was done or what was wrong. Raises ChildrenFailedError."""
 
 
@@ -145,14 +138,14 @@ def ingest_chosen(means: IngestionMeans, chosen: IngestionChoice, net: Read, say
         progress("documents", number, len(wanted))
         done.append(run.take(source, read))
         if not done[-1].queued:
-            say(line_of(done[-1], dry_run=chosen.dry_run))
+            say(line_of(done[-1]))
     done = run.together(done, say)
     progress("documents", len(wanted), len(wanted))
     report = report_of(done, released, dry_run=chosen.dry_run)
     outcomes = report["outcomes"]
     if done:
         told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
-        say(f"{len(done)} sources ({told}): {_counts(report['total'], dry_run=chosen.dry_run)}")
+        say(str(IngestionReport(f"{len(done)} sources ({told})", **report["total"], dry_run=chosen.dry_run)))
     if outcomes.keys() == {"failed"}:
         return JobOutcome(COULD_NOT_RUN, report)
     return JobOutcome(FINDINGS if outcomes.keys() & {"failed", "waiting"} else FINE, report)
@@ -169,7 +162,9 @@ def _wanted(
         files = {name: path for name, path in files.items() if name in chosen.sources}
     from_files = in_files(files)
     for name, path in files.items():
-        yield registry.get(name) or _unregistered(name, path), from_files
+        # A norm that no fact cites may be searched all the same.
+        unregistered = RegisteredSource(name, path.name, SourceKind.NORM, path.as_posix(), (), "boe.es", 7, 1.0)
+        yield registry.get(name, unregistered), from_files
     for source in registry.values():
         norm = source.kind is SourceKind.NORM
         in_turn = chosen.everything or (chosen.norms and norm and not chosen.sources)
@@ -182,11 +177,6 @@ def _files(folder: Path) -> dict[str, Path]:
     if not files:
         raise NothingChosenError(f"{folder} holds no norm as Markdown; each is a file named by its number, BOE-A-2015-10565.md")
     return files
-
-
-def _unregistered(name: str, path: Path) -> RegisteredSource:
-    """Give a source for a norm that no fact cites: it may be searched all the same."""
-    return RegisteredSource(name, path.name, SourceKind.NORM, path.as_posix(), (), "boe.es", 7, 1.0)
 
 
 class _Run:
@@ -234,7 +224,7 @@ class _Run:
             self._progress("documents", len(finished), len(queued))
         return [finished.get(one.source.id, one) for one in done]
 
-    def _settled(self, taken: TakenSource) -> IndexedNorm:
+    def _settled(self, taken: TakenSource) -> IngestionReport:
         def progress(done: int, total: int) -> None:
             self._progress(f"{taken.source.id}, passages", done, total)
 

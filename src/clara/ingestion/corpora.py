@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from clara.errors import Invalid
-from clara.ingestion.chunks import OVERLAP, SIZE, Strategy, passages_of_document
+from clara.ingestion.chunks import Cutting, passages_of_document
 from clara.ingestion.documents import read_documents
-from clara.ingestion.journey import IngestionReport, Progress, ingest
-from clara.ingestion.plan import text_digest_of
+from clara.ingestion.journey import IngestionReport, Progress, ingest, text_digest_of
 from clara.ingestion.ports import FillableCorpora, StoredCorpus
 from clara.ingestion.programs import Survey, passages_of_programs
 from clara.knowledge.passages import CORPUS
@@ -29,15 +28,6 @@ class CorpusNameError(Invalid):
     """A corpus cannot be called so, or is not there. The message says which names are possible."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    """How long texts are cut while loading; sizes in tokens."""
-
-    strategy: Strategy = "recursive"
-    size: int = SIZE
-    overlap: int = OVERLAP
-
-
 def load(
     corpora: FillableCorpora, name: str, file: Path, *, profile: str, cutting: Cutting, progress: Progress
 ) -> IngestionReport:
@@ -51,9 +41,7 @@ def load(
     documents = read_documents(file, language=chosen.language)
     passages: list[Passage] = []
     for document in documents:
-        passages += passages_of_document(
-            document, name, counter=corpora.token_counter, strategy=cutting.strategy, size=cutting.size, overlap=cutting.overlap
-        )
+        passages += passages_of_document(document, name, counter=corpora.token_counter, cutting=cutting)
     return fill(corpora, name, passages, chosen, progress)
 
 
@@ -77,9 +65,7 @@ def load_programs(
     check_name(name)
     chosen = corpora.profile(profile)
     survey = corpora.program_reader().read(source.folder, source.languages, source.looked)
-    passages = passages_of_programs(
-        survey.units, name, chosen.language, counter=corpora.token_counter, size=cutting.size, overlap=cutting.overlap
-    )
+    passages = passages_of_programs(survey.units, name, chosen.language, counter=corpora.token_counter, cutting=cutting)
     return fill(corpora, name, passages, chosen, progress), survey
 
 

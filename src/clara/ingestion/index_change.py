@@ -4,13 +4,13 @@ People are answered all the while. Until a corpus has a vector of the new model 
 ones; then one statement changes over, for every process at once. The old vectors stay, for the way back.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from clara.errors import Refused
 from clara.ingestion.corpora import CorpusNameError
-from clara.ingestion.journey import STEP
+from clara.ingestion.journey import STEP, Progress
 from clara.ingestion.ports import LOOKED_AT, FillableCorpora, Space, Spaces
 from clara.knowledge.passages import CORPUS
 from clara.plain_text import table
@@ -19,7 +19,6 @@ from clara.retrieval.ports import Embedder
 from clara.retrieval.served_corpora import name_of
 
 Say = Callable[[str], None]
-Progress = Callable[[int, int], None]
 # Rounds in which other passages may turn up that were written meanwhile. An ingestion writes once; more than a few at a time
 # are a mistake somewhere.
 MOST_ROUNDS = 20
@@ -31,21 +30,6 @@ class BusyIndexError(Refused):
 
 class IncompleteIndexError(Refused):
     """A corpus cannot be searched by this model yet: passages have no vector of it. The message says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """What a build did to one corpus. `changed`: it was searched by another model before."""
-
-    corpus: str
-    model: str
-    passages: int
-    added: int
-    changed: bool
-
-    def __str__(self) -> str:
-        served = "is searched by it from now on" if self.changed else "was searched by it already"
-        return f"{self.corpus}: {self.added} new vectors of {self.model} for {self.passages} passages; it {served}"
 
 
 class EmbeddingModels(Protocol):
@@ -80,9 +64,9 @@ class IndexChange:
             with self._spaces.building(corpus) as alone:
                 if not alone:
                     raise BusyIndexError(f"somebody else builds vectors for {corpus}; try again when that has ended")
-                say(str(self._built(corpus, model, progress)))
+                say(self._built(corpus, model, progress))
 
-    def _built(self, corpus: str, model: str, progress: Progress) -> Built:
+    def _built(self, corpus: str, model: str, progress: Progress) -> str:
         spaces = self._spaces
         held = [space for space in spaces.spaces() if space.corpus == corpus]
         there = sum(space.vectors for space in held if space.model == model)
@@ -92,11 +76,12 @@ class IndexChange:
         remembering = (self._corpora.passage_embedder if of_clara else self._corpora.memorising_embedder)(embedder)
         added = 0
         for _ in range(MOST_ROUNDS):
-            filled = _fill(spaces, corpus, remembering, lambda done: progress(min(there + done, passages), passages))
-            added += filled.added
+            new, blank = _fill(spaces, corpus, remembering, lambda done: progress(min(there + done, passages), passages))
+            added += new
             spaces.prepare(corpus, model, embedder.dimensions)
-            if not spaces.serve(corpus, model, filled.blank):
-                return Built(corpus, model, passages, added, changed=_served(held, corpus) != model)
+            if not spaces.serve(corpus, model, blank):
+                served = "was searched by it already" if _served(held, corpus) == model else "is searched by it from now on"
+                return f"{corpus}: {added} new vectors of {model} for {passages} passages; it {served}"
         raise BusyIndexError(
             f"{corpus} was changed again and again while its vectors were built; try again when that has ended"
         )
@@ -130,29 +115,21 @@ class IndexChange:
         return list(dict.fromkeys(corpora)) or there
 
 
-@dataclass(frozen=True, slots=True)
-class _Filled:
-    added: int
-    blank: Collection[int]
+def _fill(spaces: Spaces, corpus: str, embedder: Embedder, progress: Callable[[int], None]) -> tuple[int, set[int]]:
+    """Go through the passages once: give how many vectors are new, and the keys of passages with nothing to embed.
 
-
-def _fill(spaces: Spaces, corpus: str, embedder: Embedder, progress: Callable[[int], None]) -> _Filled:
-    """Go through the passages once; what is written behind our back is for the next round."""
+    What is written behind our back is for the next round.
+    """
     added, last, blank = 0, 0, set[int]()
     while batch := spaces.unembedded(corpus, embedder.model, last, STEP):
-        vectors = dict(
-            zip(
-                (passage.key for passage in batch),
-                embedded(embedder, [passage.text for passage in batch], "passage"),
-                strict=True,
-            )
-        )
+        made = embedded(embedder, [passage.text for passage in batch], "passage")
+        vectors = {passage.key: vector for passage, vector in zip(batch, made, strict=True)}
         blank |= {key for key, vector in vectors.items() if not any(vector)}
         spaces.prepare(corpus, embedder.model, embedder.dimensions)
         added += spaces.add(corpus, embedder.model, {key: vector for key, vector in vectors.items() if any(vector)})
         last = batch[-1].key
         progress(added)
-    return _Filled(added, blank)
+    return added, blank
 
 
 def _lacking(spaces: Spaces, corpus: str, model: str, *, known: bool) -> str | None:
@@ -162,17 +139,9 @@ def _lacking(spaces: Spaces, corpus: str, model: str, *, known: bool) -> str | N
     return f"{corpus} has {lacking} passages without a vector of {model}" if lacking else None
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceStatus:
-    """A vector space and how many passages it should hold and does not."""
-
-    space: Space
-    lacking: int
-
-
-def status(spaces: Spaces) -> list[SpaceStatus]:
-    """Say which vectors there are, by corpus and model. Raises CorpusUnavailableError."""
-    return [SpaceStatus(space, _missing(spaces, space)) for space in spaces.spaces()]
+def status(spaces: Spaces) -> list[Space]:
+    """Say which vectors there are, by corpus and model, and how many are missing. Raises CorpusUnavailableError."""
+    return [replace(space, missing=_missing(spaces, space)) for space in spaces.spaces()]
 
 
 def _missing(spaces: Spaces, space: Space) -> int:
@@ -181,38 +150,13 @@ def _missing(spaces: Spaces, space: Space) -> int:
     return less if space.model is None or less > LOOKED_AT else spaces.lacking(space.corpus, space.model)
 
 
-def status_lines(found: Sequence[SpaceStatus]) -> list[str]:
+def status_lines(found: Sequence[Space]) -> list[str]:
     """Write the same as lines under a heading."""
     rows = [("corpus", "model", "size", "passages", "vectors", "missing", "served")]
-    rows += [
-        (
-            one.space.corpus,
-            one.space.model or "-",
-            str(one.space.dimensions),
-            str(one.space.passages),
-            str(one.space.vectors),
-            str(one.lacking),
-            "yes" if one.space.served else "",
-        )
-        for one in found
-    ]
+    for one in found:
+        numbers = (str(one.dimensions), str(one.passages), str(one.vectors), str(one.missing))
+        rows.append((one.corpus, one.model or "-", *numbers, "yes" if one.served else ""))
     return table(rows)
-
-
-def status_json(found: Sequence[SpaceStatus]) -> list[dict[str, object]]:
-    """Write the same as JSON."""
-    return [
-        {
-            "corpus": one.space.corpus,
-            "model": one.space.model,
-            "dimensions": one.space.dimensions,
-            "passages": one.space.passages,
-            "vectors": one.space.vectors,
-            "missing": one.lacking,
-            "served": one.space.served,
-        }
-        for one in found
-    ]
 
 
 def _served(spaces: Sequence[Space], corpus: str) -> str | None:

@@ -1,15 +1,20 @@
-"""One ingestion, from catalogue to corpus: validate -> chunk -> plan -> embed only what changed -> apply -> report."""
+"""One ingestion, from catalogue to corpus: validate -> chunk -> plan -> embed only what changed -> apply -> report.
 
+The plan compares digests and touches nothing, so that a dry run is free.
+"""
+
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 
 from clara.errors import Invalid
 from clara.ingestion.links import linked, names_of
-from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import CorpusChange, PassageStore, StoredDigests, WrittenPassage
 from clara.retrieval.embedders import embedded
 from clara.retrieval.names import SHORTEST_NAME, normalised
-from clara.retrieval.passage import Passage
+from clara.retrieval.passage import COLUMNS, Passage
 from clara.retrieval.ports import Embedder
 
 # Passages embedded between two reports of progress: as many as the memory of embeddings keeps at once.
@@ -32,11 +37,58 @@ class IngestionReport:
     dropped: int
     kept: int
     dry_run: bool
+    seconds: float = field(default=0.0, compare=False)
 
     def __str__(self) -> str:
+        return f"{self.corpus}: {self.counts}"
+
+    @property
+    def counts(self) -> str:
+        """Say how much was done."""
         verb = "would write" if self.dry_run else "wrote"
         vectors = f"{self.embedded} new vectors"
-        return f"{self.corpus}: {verb} {self.written} passages ({vectors}), dropped {self.dropped}, kept {self.kept}"
+        return f"{verb} {self.written} passages ({vectors}), dropped {self.dropped}, kept {self.kept}"
+
+
+def digest_of(passage: Passage) -> str:
+    """Digest everything that is stored of a passage."""
+    stored = {name: getattr(passage, name) for name in COLUMNS} | {"metadata": passage.stored_metadata}
+    content = json.dumps(stored, ensure_ascii=True, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def text_digest_of(passage: Passage) -> str:
+    """Digest the text that is embedded."""
+    return hashlib.sha256(passage.indexed_text.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to write, what of it to embed anew, what to drop, and how much stays as it is. Ids are passage ids."""
+
+    write: tuple[Passage, ...]
+    embed: frozenset[str]
+    drop: frozenset[str]
+    kept: int
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.write and not self.drop
+
+
+def plan_changes(stored: StoredDigests, wanted: Sequence[Passage]) -> Plan:
+    """Compare what is stored with what is wanted; touch nothing."""
+    write: list[Passage] = []
+    embed: set[str] = set()
+    for passage in wanted:
+        fresh_text = stored.vectors.get(passage.id) != text_digest_of(passage)
+        if fresh_text:
+            embed.add(passage.id)
+        if fresh_text or stored.passages.get(passage.id) != digest_of(passage):
+            write.append(passage)
+    drop = frozenset(stored.passages.keys() - {passage.id for passage in wanted})
+    return Plan(tuple(write), frozenset(embed), drop, len(wanted) - len(write))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +115,7 @@ def ingest(
     and chunked from knowledge. All is changed in one transaction. Raises WholeCorpusError, CorpusUnavailableError,
     EmbedderUnavailableError; then the corpus is as it was.
     """
+    started = perf_counter()
     chosen = IngestionScope(scope) if isinstance(scope, str) else scope
     corpus = chosen.corpus
     _check(chosen, wanted, store)
@@ -74,7 +127,8 @@ def ingest(
             store.apply(corpus, CorpusChange(named, plan.drop, linked(wanted)))
         else:
             store.apply(corpus, CorpusChange(written, plan.drop, document=chosen.document))
-    return IngestionReport(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run)
+    seconds = 0.0 if dry_run else round(perf_counter() - started, 3)
+    return IngestionReport(corpus, len(plan.write), len(plan.embed), len(plan.drop), plan.kept, dry_run, seconds)
 
 
 def _check(scope: IngestionScope, wanted: Sequence[Passage], store: PassageStore) -> None:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
-from time import perf_counter
+from dataclasses import asdict
 from typing import Any, Final, Protocol
 
 from clara.errors import NotFound
-from clara.ingestion.journey import IngestionScope, Progress, ingest
+from clara.ingestion.journey import IngestionReport, IngestionScope, Progress, ingest
 from clara.ingestion.ports import BusyDocumentError, FillableCorpora
 from clara.knowledge.law.norm import Norm, UnreadableNormError, norm_from_json
 from clara.knowledge.law.passages import LAW_CORPUS, passages_of_norm
@@ -15,21 +14,6 @@ from clara.retrieval.ports import EmbedderUnavailableError
 
 # How the law is searched: a name of data/profiles.json.
 PROFILE: Final = "law"
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedNorm:
-    """What bringing a norm into the index did, or would do."""
-
-    written: int
-    embedded: int
-    dropped: int
-    kept: int
-    seconds: float
-
-    def as_json(self) -> dict[str, Any]:
-        """Give the same as JSON."""
-        return asdict(self)
 
 
 class UnservedNormError(NotFound):
@@ -79,7 +63,7 @@ class NormIndex:
 
     def settle(
         self, source_id: str, run: str = "", *, anew: bool = False, progress: Progress = lambda _done, _total: None
-    ) -> IndexedNorm:
+    ) -> IngestionReport:
         """Make the index hold exactly the served wording of a norm, in one transaction; note what `run` did.
 
         Repeating it, at the same time or after whatever ended it, changes nothing more. `anew` embeds everything again. Raises
@@ -92,14 +76,13 @@ class NormIndex:
                 raise UnservedNormError(f"nothing is served of {source_id}; ingest it first")
             done = self.fill(norm_from_json(served.content), anew=anew, progress=progress)
             if run:
-                self._served.note_ingestion(served.id, {"run": run, **done.as_json()})
+                self._served.note_ingestion(served.id, {"run": run, **asdict(done)})
         return done
 
     def fill(
         self, norm: Norm, *, anew: bool = False, dry_run: bool = False, progress: Progress = lambda _done, _total: None
-    ) -> IndexedNorm:
+    ) -> IngestionReport:
         """Make the index hold exactly the passages of a norm, or say what that would change."""
-        started = perf_counter()
         embedder = self._corpora.filling(LAW_CORPUS)
         report = ingest(
             IngestionScope(LAW_CORPUS, norm.id, anew),
@@ -111,5 +94,4 @@ class NormIndex:
         )
         if report.written and not dry_run:
             self._corpora.adopt(LAW_CORPUS, embedder)
-        seconds = 0.0 if dry_run else round(perf_counter() - started, 3)
-        return IndexedNorm(report.written, report.embedded, report.dropped, report.kept, seconds)
+        return report

@@ -139,7 +139,10 @@ LOOKED_AT: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A vector space, or a corpus that has none yet: then `model` is None. `served`: the corpus is searched by it."""
+    """A vector space, or a corpus that has none yet: then `model` is None. `served`: the corpus is searched by it.
+
+    `missing` is how many passages it should hold and does not, where that was asked for.
+    """
 
     corpus: str
     passages: int
@@ -147,6 +150,7 @@ class Space:
     dimensions: int
     vectors: int
     served: bool
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from clara.errors import Invalid
-from clara.ingestion.chunks import Chunk, chunk
+from clara.ingestion.chunks import Chunk, Cutting, chunk
 from clara.ingestion.documents import LONGEST_ID
 from clara.language.sentences import sentence_ends
 from clara.retrieval.passage import Passage
@@ -144,14 +144,14 @@ class ProgramReader(Protocol):
 
 
 def passages_of_programs(
-    units: Sequence[ProgramUnit], corpus: str, language: str, *, counter: TokenCounter, size: int, overlap: int
+    units: Sequence[ProgramUnit], corpus: str, language: str, *, counter: TokenCounter, cutting: Cutting
 ) -> list[Passage]:
     """Make passages of each unit: what is said of it, in words and under what its file and its class say, and its source.
 
-    A unit without documentation, and a file as a whole, is its source alone. What has more than `size` tokens is cut; source
+    A unit without documentation, and a file as a whole, is its source alone. What has more tokens than the size is cut; source
     stands under the signature. A document is a file, a passage is known by path and name, so a unit that only moves keeps its
     vectors. Two of one name are numbered, "a.py::f" and "a.py::f~2", and so are the passages of one unit: "a.py::f#0".
-    `language` is that of the profile: how words are cut. Raises ChunkingError, TokenCounterUnavailableError.
+    `language` is that of the profile: how words are cut. Raises TokenCounterUnavailableError.
     """
     passages: list[Passage] = []
     seen: Counter[str] = Counter()
@@ -159,7 +159,7 @@ def passages_of_programs(
     about = {unit.place: _first_sentence(unit.documentation) for unit in units if unit.documentation.strip()}
     for unit in units:
         name = _id(unit, seen)
-        pieces = list(_pieces(unit, about, lambda text: chunk(text, counter=counter, size=size, overlap=overlap)))
+        pieces = list(_pieces(unit, about, lambda text: chunk(text, counter=counter, cutting=cutting)))
         passages += (
             Passage(
                 id=name if len(pieces) == 1 else f"{name}#{index}",
@@ -212,12 +212,9 @@ def in_words(name: str) -> str:
 
 def _metadata(unit: ProgramUnit) -> dict[str, object]:
     return {
-        "language": unit.language,
+        **{name: getattr(unit, name) for name in ("language", "kind", "name", "signature")},
         "file_path": unit.path,
-        "kind": unit.kind,
-        "name": unit.name,
         "qualified_name": unit.qualified,
-        "signature": unit.signature,
         "lines": [unit.first, unit.last],
         "calls": list(unit.calls),
     }

@@ -1,6 +1,7 @@
 """Processes that bring documents into the index together, and the worker that each of them is."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from time import sleep
 from typing import Any, Final
 
@@ -9,7 +10,8 @@ import structlog
 from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.editorial.findings import PostgresSnapshots
 from clara.adapters.procrastinate.ingestion_queue import IngestionQueue, IngestionWorker
-from clara.ingestion.norms import INDEX_FAULTS, IndexedNorm, NormIndex
+from clara.ingestion.journey import IngestionReport
+from clara.ingestion.norms import INDEX_FAULTS, NormIndex
 from clara.processes.children import Child
 from clara.settings import child_environment
 
@@ -30,7 +32,7 @@ class WorkerCrew:
         self._snapshots = snapshots
         self._run = run
 
-    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IndexedNorm | str]]:
+    def work(self, sources: Sequence[str], *, anew: bool) -> Iterator[tuple[str, IngestionReport | str]]:
         """Queue documents and give each as it is done, with what was done or what was wrong.
 
         Raises ChildrenFailedError, CorpusUnavailableError; what is left stays queued for whoever serves the queue next.
@@ -57,10 +59,10 @@ class WorkerCrew:
                 child.stop()
 
 
-def _told(note: dict[str, Any]) -> IndexedNorm | str:
+def _told(note: dict[str, Any]) -> IngestionReport | str:
     if "error" in note:
         return str(note["error"])
-    return IndexedNorm(**{name: note[name] for name in IndexedNorm.__dataclass_fields__})
+    return IngestionReport(**{name: note[name] for name in IngestionReport.__dataclass_fields__})
 
 
 def build_ingestion_worker(url: str, norms: NormIndex, snapshots: PostgresSnapshots) -> IngestionWorker:
@@ -73,7 +75,7 @@ def build_ingestion_worker(url: str, norms: NormIndex, snapshots: PostgresSnapsh
             log.warning("document not ingested", source=source, error=type(error).__name__, reason=str(error))
             _note(snapshots, source, run, str(error))
         else:
-            log.info("document ingested", source=source, **done.as_json())
+            log.info("document ingested", source=source, **asdict(done))
 
     def give_up(source: str, run: str) -> None:
         log.error("document given up", source=source)

@@ -11,8 +11,7 @@ from clara.adapters.postgres.connections import DatabaseUnavailableError, Unsuit
 from clara.adapters.postgres.embedded import EmbeddedServerError
 from clara.container import Container, open_container
 from clara.errors import Refused
-from clara.ingestion.journey import STEP, IngestionReport, IngestionScope, Progress, ingest
-from clara.ingestion.plan import plan_changes, text_digest_of
+from clara.ingestion.journey import STEP, IngestionReport, IngestionScope, Progress, ingest, plan_changes, text_digest_of
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.knowledge_base import laid_over
 from clara.knowledge.passages import CORPUS

@@ -12,7 +12,7 @@ import structlog
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.operations.runs import BEAT_SECONDS, Heartbeat, HeldJob, PostgresRuns
+from clara.adapters.postgres.operations.runs import BEAT_SECONDS, HeldJob, PostgresRuns, heartbeat
 from clara.editorial.ports import COULD_NOT_RUN, JobOutcome
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ def recorded(
                 say(told)
             return 0
         run = held.begin(arguments, f"{platform.node()}:{os.getpid()}")
-        with _Recording(held, run, job) as recording, Heartbeat(held, run, beat_seconds):
+        with _Recording(held, run, job) as recording, heartbeat(held, run, beat_seconds):
             recording.outcome = work()
         return recording.outcome.exit_code
 

@@ -15,7 +15,6 @@ from clara.adapters.http.fetcher import PoliteFetcher
 from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.container import Container
 from clara.editorial.gazette.watch import GazetteWatch
-from clara.editorial.ports import Fetcher
 from clara.editorial.sources import (
     Fetch,
     Live,
@@ -56,7 +55,7 @@ def looking_at_sources(container: Container, folder: Path | None = None) -> Iter
         yield looking(giving_up(read, container.settings.boe_base_url))
 
 
-def in_the_net(fetcher: Fetcher, gazette: BoeClient, today: date) -> Read:
+def in_the_net(fetcher: PoliteFetcher, gazette: BoeClient, today: date) -> Read:
     """Read norms through the gazette's interface for consolidated law, all else as pages."""
 
     def read(source: RegisteredSource, served: Snapshot | None) -> Live | Unchanged:

@@ -9,9 +9,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from clara.adapters.models.local import LocalTokenCounter
-from clara.ingestion.chunks import Chunk, ChunkingError, Document, Strategy, chunk, passages_of_document
-from clara.ingestion.headings import outline
-from clara.ingestion.plan import plan_changes
+from clara.ingestion.chunks import Chunk, ChunkingError, Cutting, Document, Strategy, chunk, outline, passages_of_document
+from clara.ingestion.journey import plan_changes
 from clara.ingestion.ports import StoredDigests
 
 COUNTER = LocalTokenCounter()
@@ -96,7 +95,7 @@ class Eighths:
 
 
 def texts(text: str, strategy: Strategy = "recursive", size: int = 20, overlap: int = 0) -> list[str]:
-    return [piece.text for piece in chunk(text, counter=Characters(), strategy=strategy, size=size, overlap=overlap)]
+    return [piece.text for piece in chunk(text, counter=Characters(), cutting=Cutting(strategy, size, overlap))]
 
 
 @pytest.mark.parametrize(
@@ -140,14 +139,14 @@ def test_fixed_packs_lines(text: str, overlap: int, pieces: list[str]) -> None:
 
 def test_none_keeps_the_text_whole() -> None:
     """One chunk, whatever the size, without the blanks around it."""
-    assert chunk("\n uno dos \n", counter=COUNTER, strategy="none", size=1, overlap=0) == [Chunk("uno dos", 0, 1, (), 2, 9)]
+    assert chunk("\n uno dos \n", counter=COUNTER, cutting=Cutting("none", 1, 0)) == [Chunk("uno dos", 0, 1, (), 2, 9)]
 
 
 @pytest.mark.parametrize("strategy", ["recursive", "fixed", "none"])
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\xa0\u2003"], ids=ascii)
 def test_a_blank_text_gives_nothing(strategy: Strategy, text: str) -> None:
     """There is nothing to find in blanks."""
-    assert chunk(text, counter=COUNTER, strategy=strategy) == []
+    assert chunk(text, counter=COUNTER, cutting=Cutting(strategy)) == []
 
 
 def test_blanks_behind_a_chunk_do_not_repeat_it() -> None:
@@ -174,7 +173,7 @@ def test_recursive_repeats_the_end_of_the_chunk_before() -> None:
 def test_settings_that_cannot_be_met_are_refused(changes: dict[str, object], message: str) -> None:
     """The message names the setting, its value and what it may be; nothing falls back to another strategy."""
     with pytest.raises(ChunkingError, match=re.escape(message)):
-        chunk("uno", counter=COUNTER, **changes)
+        Cutting(**changes)
 
 
 @settings(max_examples=150)
@@ -182,7 +181,7 @@ def test_settings_that_cannot_be_met_are_refused(changes: dict[str, object], mes
 @given(PROSE | ANY, CUTTING, st.integers(12, 40), st.integers(0, 11))
 def test_no_chunk_is_too_long_and_nothing_is_lost(text: str, strategy: Strategy, size: int, overlap: int) -> None:
     """Sizes and overlaps hold by the real counter, order is kept, and only blanks are in no chunk."""
-    chunks = chunk(text, counter=COUNTER, strategy=strategy, size=size, overlap=overlap)
+    chunks = chunk(text, counter=COUNTER, cutting=Cutting(strategy, size, overlap))
     covered = [False] * len(text)
     for place, piece in enumerate(chunks):
         assert (piece.index, piece.total) == (place, len(chunks))
@@ -199,7 +198,7 @@ def test_no_chunk_is_too_long_and_nothing_is_lost(text: str, strategy: Strategy,
 @given(PROSE, CUTTING, st.integers(20, 60))
 def test_without_overlap_the_chunks_are_the_text(text: str, strategy: Strategy, size: int) -> None:
     """Joined, the chunks are the text's characters that are not blank, each once."""
-    chunks = chunk(text, counter=COUNTER, strategy=strategy, size=size, overlap=0)
+    chunks = chunk(text, counter=COUNTER, cutting=Cutting(strategy, size, 0))
     assert "".join("".join(piece.text for piece in chunks).split()) == "".join(text.split())
 
 
@@ -211,13 +210,13 @@ def test_characters_that_are_written_together_stay_together(parts: list[str], st
     edges = {0}
     for part in parts:
         edges.add(max(edges) + len(part))
-    for piece in chunk(text, counter=COUNTER, strategy=strategy, size=40, overlap=0):
+    for piece in chunk(text, counter=COUNTER, cutting=Cutting(strategy, 40, 0)):
         assert {piece.start, piece.end} <= edges
 
 
 def test_a_character_above_the_size_stands_alone() -> None:
     """An emoji of several tokens is not lost where a chunk has room for one token."""
-    assert [piece.text for piece in chunk("🪿🪿", counter=COUNTER, size=1, overlap=0)] == ["🪿", "🪿"]
+    assert [piece.text for piece in chunk("🪿🪿", counter=COUNTER, cutting=Cutting(size=1, overlap=0))] == ["🪿", "🪿"]
 
 
 @pytest.mark.parametrize("strategy", ["recursive", "fixed"])
@@ -226,7 +225,7 @@ def test_hostile_texts_cost_their_length(strategy: Strategy, unit: str) -> None:
     """Long words, many lines and many blank lines are counted less than fifty times over, however long they are."""
     text = "a" + unit * (400_000 // len(unit)) + "b"
     counter = Eighths()
-    assert chunk(text, counter=counter, strategy=strategy)
+    assert chunk(text, counter=counter, cutting=Cutting(strategy))
     assert counter.counted < 50 * len(text)
 
 
@@ -234,7 +233,7 @@ def test_a_word_that_takes_more_tokens_without_its_blank_still_fits() -> None:
     """As " développement" is one token and "développement" five; both count, since a chunk loses the blanks around it."""
     text = " développement" * 30
     assert COUNTER.count(text) == 30
-    chunks = chunk(text, counter=COUNTER, size=10, overlap=0)
+    chunks = chunk(text, counter=COUNTER, cutting=Cutting(size=10, overlap=0))
     assert max(COUNTER.count(piece.text) for piece in chunks) == 10
 
 
@@ -264,7 +263,7 @@ def test_a_place_knows_the_headings_above_it(starting: str, heading: tuple[str, 
 @pytest.mark.parametrize("title", ["Guía", ""])
 def test_a_chunk_has_the_headings_of_its_start(title: str) -> None:
     """The document's title comes first, then the path where the chunk starts."""
-    chunks = chunk(GUIDE, counter=COUNTER, size=20, overlap=0, title=title)
+    chunks = chunk(GUIDE, counter=COUNTER, cutting=Cutting(size=20, overlap=0), title=title)
     assert [piece.heading for piece in chunks] == [(title,) * bool(title) + outline(GUIDE).at(piece.start) for piece in chunks]
     assert len({piece.heading for piece in chunks}) > 3
 
@@ -293,7 +292,7 @@ def test_a_first_heading_that_is_the_title_is_not_said_twice() -> None:
 
 def test_a_document_of_several_chunks_becomes_numbered_passages() -> None:
     """Ids, place, headings and metadata; what the loader calls the same never wins."""
-    made = passages_of_document(DOCUMENT, "clara", counter=COUNTER, size=20, overlap=0)
+    made = passages_of_document(DOCUMENT, "clara", counter=COUNTER, cutting=Cutting(size=20, overlap=0))
     assert [passage.id for passage in made] == [f"padron#{place}" for place in range(len(made))]
     assert len(made) > 2
     last = made[-1]
@@ -319,12 +318,12 @@ def test_a_document_of_one_chunk_keeps_its_id() -> None:
 def test_the_same_document_gives_the_same_passages(strategy: Strategy) -> None:
     """Loading twice changes nothing: the plan of the second time keeps every passage."""
     first, second = (
-        passages_of_document(DOCUMENT, "clara", counter=COUNTER, strategy=strategy, size=30, overlap=5) for _ in range(2)
+        passages_of_document(DOCUMENT, "clara", counter=COUNTER, cutting=Cutting(strategy, 30, 5)) for _ in range(2)
     )
     assert first == second
     assert len({passage.id for passage in first}) == len(first)
     changed = passages_of_document(
-        replace(DOCUMENT, text=GUIDE + "\nNuevo."), "clara", counter=COUNTER, strategy=strategy, size=30, overlap=5
+        replace(DOCUMENT, text=GUIDE + "\nNuevo."), "clara", counter=COUNTER, cutting=Cutting(strategy, 30, 5)
     )
     assert plan_changes(StoredDigests({}, {}), first).write == tuple(first)
     assert [passage.text for passage in changed][:-2] == [passage.text for passage in first][:-2] or strategy == "none"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unit_builders import row_of
 
-from clara.ingestion.plan import Plan, digest_of, plan_changes, text_digest_of
+from clara.ingestion.journey import Plan, digest_of, plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.retrieval.passage import Passage
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from clara.adapters.models.local import LocalTokenCounter
+from clara.ingestion.chunks import Cutting
 from clara.ingestion.documents import LONGEST_ID
-from clara.ingestion.plan import plan_changes, text_digest_of
+from clara.ingestion.journey import plan_changes, text_digest_of
 from clara.ingestion.ports import StoredDigests
 from clara.ingestion.programs import ProgramUnit, Reason, Skipped, Survey, in_words, passages_of_programs
 from clara.retrieval.passage import Passage
@@ -18,7 +19,7 @@ UNIT = ProgramUnit(
 
 
 def passages(*units: ProgramUnit, size: int = 512) -> list[Passage]:
-    return passages_of_programs(units, "code", "code", counter=COUNTER, size=size, overlap=0)
+    return passages_of_programs(units, "code", "code", counter=COUNTER, cutting=Cutting(size=size, overlap=0))
 
 
 def test_what_is_said_of_a_unit_and_its_source_are_passages() -> None:

@@ -148,7 +148,7 @@ class _Exchange:
 
 
 class PoliteFetcher:
-    """Implements ingestion's Fetcher; safe to share between threads.
+    """Fetches pages politely; safe to share between threads.
 
     `contact` tells the owners of hosts who asks. Hosts in `inside` may have addresses that are not public, and any port:
     for stand-ins. Redirects are followed by hand, at most five, each address checked like the first; https never falls to http.

@@ -60,14 +60,11 @@ def _refuse_dead(connection: psycopg.Connection[Any], _record: object, _proxy: o
 
     Looking at the socket takes microseconds; the pool's own way, a question to the server, a trip for each use.
     """
-    if connection.closed or _readable(connection.fileno()):
-        raise InvalidatePoolError
-
-
-def _readable(socket: int) -> bool:
     watched = select.poll()
-    watched.register(socket, select.POLLIN | select.POLLHUP | select.POLLERR)
-    return bool(watched.poll(0))
+    if not connection.closed:
+        watched.register(connection.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    if connection.closed or watched.poll(0):
+        raise InvalidatePoolError
 
 
 def _parsed(url: str) -> URL:

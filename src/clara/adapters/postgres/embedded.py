@@ -31,6 +31,7 @@ from clara.errors import Unavailable
 MAX_SOCKET_FOLDER = 88
 # After a kill -9 the dying postmaster can hold its lock file for some seconds.
 START_PATIENCE_SECONDS = 15.0
+INITIAL = ("--auth=trust", "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions")
 SERVER_OPTIONS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -128,9 +129,11 @@ class EmbeddedServer:
             self._owner = os.getpid()
             try:
                 if not (self._data / "PG_VERSION").exists():
-                    self._initialise()
+                    self._run("initdb", "-D", str(self._data), "-U", "postgres", *INITIAL)
                 self._ensure_running()
-                self._ensure_database(database)
+                with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+                    if not connection.execute("select 1 from pg_database where datname = %s", [database]).fetchone():
+                        connection.execute(psycopg.sql.SQL("create database {}").format(psycopg.sql.Identifier(database)))
             except EmbeddedServerError:
                 self._users.close()
                 self._users = None
@@ -213,12 +216,6 @@ class EmbeddedServer:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _initialise(self) -> None:
-        self._run(
-            "initdb", "-D", str(self._data), "-U", "postgres", "--auth=trust", "--encoding=UTF8",
-            "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions",
-        )  # fmt: skip
-
     def _ensure_running(self) -> None:
         deadline = monotonic() + START_PATIENCE_SECONDS
         settings = [f"-c {name}='{value}'" for name, value in self._options.items()]
@@ -239,12 +236,6 @@ class EmbeddedServer:
         except psycopg.OperationalError:
             return False
         return True
-
-    def _ensure_database(self, database: str) -> None:
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            known = connection.execute("select 1 from pg_database where datname = %s", [database]).fetchone()
-            if not known:
-                connection.execute(psycopg.sql.SQL("create database {}").format(psycopg.sql.Identifier(database)))
 
     def _binaries(self) -> Path:
         shipped = _shipped_binaries()
@@ -276,10 +267,8 @@ class EmbeddedServer:
             extra_groups=[] if account else None,
         )
         if done.returncode:
-            detail = (done.stderr or "").strip() or self._last_log_lines()
+            log = self._data / "server.log"
+            last = " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""
+            detail = (done.stderr or "").strip() or last
             msg = f"{program} failed in {self._data}: {detail or 'no message'}. Mend the cause, or set RAG_DB_URL."
             raise EmbeddedServerError(msg)
-
-    def _last_log_lines(self) -> str:
-        log = self._data / "server.log"
-        return " | ".join(log.read_text(errors="replace").splitlines()[-3:]) if log.exists() else ""

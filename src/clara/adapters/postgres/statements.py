@@ -145,6 +145,16 @@ class AtOnce(Statements):
             lent.close()
 
 
+class Store:
+    """What a port is implemented by on an engine's connections; an outage is raised as `unavailable`."""
+
+    unavailable: type[Exception]
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._at_once = AtOnce(engine, self.unavailable)
+
+
 class Session(Statements):
     """A session of its own, for locks that end with it and so with the process: nobody else ever gets its connection.
 
@@ -178,8 +188,9 @@ class Session(Statements):
 
 
 # What is asked so is of no use when asking takes longer than a search.
-OPTIONS = "-c statement_timeout=1s"
-CONNECT_SECONDS = 2
+CONNECTING: Final[Mapping[str, Any]] = {
+    "connect_timeout": 2, "options": "-c statement_timeout=1s", "application_name": "clara versions",
+}  # fmt: skip
 # For so long a database that did not answer is not asked again.
 SKIP_SECONDS = 2.0
 
@@ -200,7 +211,9 @@ class Exchanges:
             if self._clock() < self._again_at:
                 return None
             try:
-                return self._opened().execute(statement, values, prepare=True).fetchall()
+                if self._connection is None:
+                    self._connection = psycopg.connect(self._url, autocommit=True, **CONNECTING)
+                return self._connection.execute(statement, values, prepare=True).fetchall()
             except (psycopg.Error, UnicodeEncodeError):
                 self._close()
                 self._again_at = self._clock() + SKIP_SECONDS
@@ -210,13 +223,6 @@ class Exchanges:
         """Give the connection back; the next question opens another."""
         with self._lock:
             self._close()
-
-    def _opened(self) -> psycopg.Connection:
-        if self._connection is None:
-            self._connection = psycopg.connect(
-                self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, options=OPTIONS, application_name="clara versions"
-            )
-        return self._connection
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -103,14 +103,10 @@ NO_FACTS: Final = CitedFacts()
 class ReasonKind(StrEnum):
     """What an item concerns us for."""
 
-    REFERENCE = "reference"
-    """The gazette's analysis says that it does something to a norm we cite."""
-    TITLE = "title"
-    """Its title names one."""
-    HEADING = "heading"
-    """The title of one of its provisions says that one is changed."""
-    WORDS = "words"
-    """It speaks of our matters; `noise`: of what only sounds like them."""
+    REFERENCE = "reference"  # the gazette's analysis says that it does something to a norm we cite
+    TITLE = "title"  # its title names one
+    HEADING = "heading"  # the title of one of its provisions says that one is changed
+    WORDS = "words"  # it speaks of our matters
 
 
 @dataclass(frozen=True, slots=True)

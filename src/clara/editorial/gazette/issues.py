@@ -18,8 +18,7 @@ class DayState(StrEnum):
     """What came of reading a day."""
 
     READ = "read"
-    NONE = "none"
-    """The gazette has no issue of that day."""
+    NONE = "none"  # the gazette has no issue of that day
     FAILED = "failed"
 
 

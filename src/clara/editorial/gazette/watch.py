@@ -1,7 +1,7 @@
 """Watching the gazette: catching up the days that are missing, and telling what of them concerns us, once."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -20,6 +20,7 @@ from clara.editorial.gazette.issues import (
     Item,
     ItemDocument,
     NoIssueError,
+    missing,
 )
 from clara.editorial.pages import alert_as_json, alert_message, page
 from clara.editorial.ports import (
@@ -73,78 +74,79 @@ class DayRead:
     out: bool = False
 
 
-@dataclass(slots=True)
-class _Progressed:
-    """What a run has done so far."""
-
-    plan: CatchUp
-    days: list[DayRead] = field(default_factory=list)
-    found: list[str] = field(default_factory=list)
-    left: list[date] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    untold: str = ""
-
-
+@dataclass(frozen=True, slots=True)
 class GazetteWatch:
     """Watches the gazette. `post` takes new alerts, each once; without it nobody is told."""
 
-    def __init__(
-        self,
-        record: GazetteRecord,
-        gazette: CountedGazette,
-        post: Post | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._record = record
-        self._gazette = gazette
-        self._post = post
-        self._clock = clock
+    record: GazetteRecord
+    gazette: CountedGazette
+    post: Post | None = None
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def run(self, chosen: DayChoice, watched: Watched, say: Say, progress: Progress) -> JobOutcome:
         """Read what is missing of the gazette, keep what concerns us, and post it if that was asked for.
 
-        Exit code 0: nothing new; 1: new alerts; 2: a day could not be read, or the webhook took nothing (the rest was done).
-        Raises WatchError, CorpusUnavailableError.
+        Once the gazette was out for several days in a row, the others wait for the next run. Exit code 0: nothing new; 1: new
+        alerts; 2: a day could not be read, or the webhook took nothing (the rest was done). Raises WatchError,
+        CorpusUnavailableError.
         """
-        run = _Progressed(self._plan(chosen))
-        known = {} if chosen.day else self._record.known()
-        before = self._gazette.requests
-        for number, day in enumerate(run.plan.days):
-            progress(number, len(run.plan.days))
-            self._take(run, day, watched, known.get(day))
-        progress(len(run.plan.days), len(run.plan.days))
-        if self._post is not None:
-            self._tell(run, self._post)
-        report = _report(run, self._record.alerts(run.found), self._gazette.requests - before)
+        known = {} if chosen.day else self.record.known()
+        plan, before = self._plan(chosen, known), self.gazette.requests
+        done: list[DayRead] = []
+        found: list[str] = []
+        for number, day in enumerate(plan.days):
+            progress(number, len(plan.days))
+            if not (len(done) >= STRIKES and all(past.out for past in done[-STRIKES:])):
+                done.append(read_day(self.gazette, day, watched, known.get(day)))
+                found += self.record.keep(done[-1].reading, done[-1].concerns, self.clock())
+        progress(len(plan.days), len(plan.days))
+        told, untold = self._tell()
+        report = {
+            "days": [
+                {
+                    **asdict(one.reading),
+                    "day": str(one.reading.day),
+                    "documents": one.documents,
+                    "concerning": len(one.concerns),
+                }
+                for one in done
+            ],
+            "alerts": [alert_as_json(alert) for alert in self.record.alerts(found)],
+            "told": told,
+            "untold": untold,
+            "left": [str(day) for day in plan.days[len(done) :]],
+            "behind": [str(day) for day in plan.behind],
+            "requests": self.gazette.requests - before,
+        }
         say(page("gazette", report))
-        return JobOutcome(_exit_code(run), report)
+        failed = any(one.reading.state is DayState.FAILED for one in done)
+        if failed or report["left"] or plan.behind or untold:
+            return JobOutcome(COULD_NOT_RUN, report)
+        return JobOutcome(FINDINGS if found else FINE, report)
 
-    def _plan(self, chosen: DayChoice) -> CatchUp:
-        today = self._clock().astimezone(MADRID).date()
+    def _plan(self, chosen: DayChoice, known: Mapping[date, GazetteDay]) -> CatchUp:
+        today = self.clock().astimezone(MADRID).date()
         if chosen.day is None:
-            return self._record.missing(today, chosen.days)
+            return missing(known, today, chosen.days)
         if chosen.day > today:
             raise WatchError(f"{chosen.day} has not come yet; in Madrid it is {today}")
         return CatchUp((chosen.day,))
 
-    def _take(self, run: _Progressed, day: date, watched: Watched, before: GazetteDay | None) -> None:
-        """Read a day and keep it; once the gazette was out for several in a row, the others wait for the next run."""
-        if len(run.days) >= STRIKES and all(past.out for past in run.days[-STRIKES:]):
-            run.left.append(day)
-            return
-        done = read_day(self._gazette, day, watched, before)
-        run.days.append(done)
-        run.found += self._record.keep(done.reading, done.concerns, self._clock())
+    def _tell(self) -> tuple[list[str], str | None]:
+        """Post what nobody was told of; give whom it was about, and why the rest could not be posted."""
+        told: list[str] = []
+        if (post := self.post) is None:
+            return told, None
 
-    def _tell(self, run: _Progressed, post: Post) -> None:
         def posted(alerts: list[GazetteAlert]) -> None:
             post(alert_message([alert_as_json(alert) for alert in alerts]))
 
         try:
-            while told := self._record.tell(posted, self._clock(), ALERTS_A_POST):
-                run.told += told
+            while more := self.record.tell(posted, self.clock(), ALERTS_A_POST):
+                told += more
         except AlertNotTakenError as error:
-            run.untold = str(error)
+            return told, str(error) or None
+        return told, None
 
 
 def open_alerts(record: GazetteRecord) -> list[dict[str, Any]]:
@@ -210,33 +212,3 @@ def _documents(gazette: Gazette, wanted: list[Item]) -> tuple[dict[str, ItemDocu
             faults.append(f"{item.id}: {error}" if item.id not in str(error) else str(error))
             strikes = 0
     return documents, faults, strikes == STRIKES
-
-
-def _exit_code(run: _Progressed) -> int:
-    failed = any(done.reading.state is DayState.FAILED for done in run.days)
-    if failed or run.left or run.plan.behind or run.untold:
-        return COULD_NOT_RUN
-    return FINDINGS if run.found else FINE
-
-
-def _report(run: _Progressed, alerts: Sequence[GazetteAlert], requests: int) -> Mapping[str, Any]:
-    return {
-        "days": [
-            {
-                "day": str(done.reading.day),
-                "state": done.reading.state.value,
-                "issues": done.reading.issues,
-                "items": done.reading.items,
-                "documents": done.documents,
-                "concerning": len(done.concerns),
-                "error": done.reading.error,
-            }
-            for done in run.days
-        ],
-        "alerts": [alert_as_json(alert) for alert in alerts],
-        "told": run.told,
-        "untold": run.untold or None,
-        "left": [str(day) for day in run.left],
-        "behind": [str(day) for day in run.plan.behind],
-        "requests": requests,
-    }

@@ -44,8 +44,14 @@ class PostgresEmbeddingMemory:
         vectors = [as_literal(one.vector.tolist()) for one in computed.values()]
         milliseconds = [one.milliseconds for one in computed.values()]
         self._at_once.changed("store_embeddings", model=model, keys=list(computed), vectors=vectors, milliseconds=milliseconds)
-        if self._due(len(computed)):
-            self._drop()
+        with self._lock:
+            self._unchecked += len(computed)
+            due = self._unchecked >= self._interval
+            self._unchecked = 0 if due else self._unchecked
+        if due:
+            with self._at_once.transaction() as together:
+                together.changed("expire_embeddings", lifetime=self._lifetime)
+                together.changed("evict_embeddings", most=self._max_entries, kept=int(self._max_entries * KEPT))
 
     def statistics(self) -> MemoryStatistics:
         """Give what is held and what was saved, over all models. Raises EmbeddingMemoryUnavailableError."""
@@ -53,15 +59,3 @@ class PostgresEmbeddingMemory:
             size, totals = together.row("embedding.size"), together.row("embedding.totals")
             used = together.read(Used, "embedding.most_used", digits=SHOWN_DIGITS, limit=MOST_USED)
         return made(MemoryStatistics, size, **totals._asdict(), most_used=tuple(used))
-
-    def _due(self, stored: int) -> bool:
-        with self._lock:
-            self._unchecked += stored
-            due = self._unchecked >= self._interval
-            self._unchecked = 0 if due else self._unchecked
-            return due
-
-    def _drop(self) -> None:
-        with self._at_once.transaction() as together:
-            together.changed("expire_embeddings", lifetime=self._lifetime)
-            together.changed("evict_embeddings", most=self._max_entries, kept=int(self._max_entries * KEPT))

@@ -28,6 +28,9 @@ OF_ONE_DOCUMENT = 0.75
 # Hits whose links are followed.
 SOURCES = 10
 
+# What of a profile is bound in the statement.
+WEIGHTS = ("dense", "lexical", "links", "named", "by_ranks", "by_coverage", "rank_constant")
+
 # The passage's own language and collection may be asked for like its metadata, which has the last word.
 FILTERED = """
              and (cardinality(cast(:territories as text[])) = 0 or p.territory = any(cast(:territories as text[])))
@@ -119,12 +122,10 @@ class PostgresIndex:
     def statement(self, query: Query) -> TextClause:
         """Give the SQL for a query: its shape and two integers of our own vary, every value is a parameter."""
         filtered = bool(query.territories or query.collections or query.filters)
-        shape = StatementShape(filtered, query.exact, self._vectors, self._by_vectors_alone(query))
-        return _statement(shape, space_id(query.corpus, self._model), self._dimensions)
-
-    def _by_vectors_alone(self, query: Query) -> bool:
         profile = self._profile
-        return not (profile.lexical or profile.links or profile.named or query.documents or query.sections or query.passages)
+        weighed = profile.lexical or profile.links or profile.named or query.documents or query.sections or query.passages
+        shape = StatementShape(filtered, query.exact, self._vectors, dense=not weighed)
+        return _statement(shape, space_id(query.corpus, self._model), self._dimensions)
 
     def search(self, query: Query, vector: Vector) -> list[Hit]:
         """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError, ForeignVectorError."""
@@ -161,13 +162,7 @@ class PostgresIndex:
             "collections": [storable(collection) for collection in query.collections],
             "filters": json.dumps({storable(key): [storable(value) for value in of] for key, of in query.filters.items()}),
             "names": [storable(name) for name in spoken(query.text)] if profile.named else [],
-            "dense": profile.dense,
-            "lexical": profile.lexical,
-            "links": profile.links,
-            "named": profile.named,
-            "by_ranks": profile.by_ranks,
-            "by_coverage": profile.by_coverage,
-            "rank_constant": profile.rank_constant,
+            **{name: getattr(profile, name) for name in WEIGHTS},
             "budget": BUDGET,
             # A leg without weight is not asked: a limit of 0 is never executed.
             "rough": max(ROUGH, pool) if profile.lexical else 0,

@@ -1,7 +1,7 @@
 """The store that ingestion writes to: passages and their vectors, changed together in one transaction."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from clara.ingestion.ports import (
     StoredDigests,
     WrittenPassage,
 )
+from clara.retrieval.passage import COLUMNS
 from clara.retrieval.profile import Profile
 
 # Any constant beside those of other locks of two numbers.
@@ -96,7 +97,10 @@ class PostgresPassages:
             if new:
                 index_space(together, corpus, self._model, self._dimensions)
             if change.document is None:
-                _link(together, corpus, change.links)
+                together.changed("passage.unlink", corpus=corpus)
+                for edges in _batches(sorted(change.links), 5000):
+                    sources, targets = [source for source, _ in edges], [target for _, target in edges]
+                    together.changed("link", corpus=corpus, sources=sources, targets=targets)
             record_evidence(together, corpus, {*change.drop, *(item.passage.id for item in change.write)})
             if len(change.write) >= MANY:
                 together.changed("passage.analyze")
@@ -147,27 +151,12 @@ class PostgresPassages:
 
 def _row(item: WrittenPassage) -> dict[str, Any]:
     passage = item.passage
-    return {
-        "id": passage.id,
-        "collection": passage.collection,
-        "document_id": passage.document_id,
-        "section": passage.section,
-        "heading": list(passage.heading),
+    return {name: getattr(passage, name) for name in COLUMNS} | {
         "text": storable(passage.text),
         "indexed_text": storable(passage.indexed_text),
-        "language": passage.language,
-        "territory": passage.territory,
         "digest": item.digest,
         "metadata": passage.stored_metadata,
     }
-
-
-def _link(together: Transaction, corpus: str, wanted: Collection[tuple[str, str]]) -> None:
-    """Make the corpus's links exactly these."""
-    together.changed("passage.unlink", corpus=corpus)
-    for edges in _batches(sorted(wanted), 5000):
-        sources, targets = [source for source, _ in edges], [target for _, target in edges]
-        together.changed("link", corpus=corpus, sources=sources, targets=targets)
 
 
 def _batches(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:

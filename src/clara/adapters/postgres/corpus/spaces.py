@@ -5,10 +5,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Final, LiteralString
 
-from sqlalchemy import Engine
-
 from clara.adapters.postgres.corpus.index import as_literal, space_id
-from clara.adapters.postgres.statements import AtOnce, Exchanges, Session, Statements, Transaction
+from clara.adapters.postgres.statements import Exchanges, Session, Statements, Store, Transaction
 from clara.errors import Refused
 from clara.ingestion.ports import LOOKED_AT, CorpusUnavailableError, Space, Unembedded
 from clara.retrieval.embedders import is_blank
@@ -28,12 +26,10 @@ class NameTakenError(Refused):
         super().__init__(f"corpus {corpus} cannot be kept beside {other}: their numbers collide. Give it another name.")
 
 
-class PostgresSpaces:
+class PostgresSpaces(Store):
     """Fills vector spaces beside the one that serves, and changes over. Every method may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def spaces(self) -> list[Space]:
         """List every corpus with its spaces, by name and model."""
@@ -138,11 +134,6 @@ class CorpusVersions:
     def version_of(self, corpus: str) -> str | None:
         """Give the version of a corpus itself; None for an unknown one and while the database is away."""
         standing = self.itself(corpus)
-        return None if standing is None else standing.version
-
-    def current(self, corpus: str) -> str | None:
-        """Give the version; None for an unknown corpus and while the database is away: then nothing may be called current."""
-        standing = self.standing(corpus)
         return None if standing is None else standing.version
 
     def model(self, corpus: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Engine
 
 from clara.adapters.postgres.delivery.turn_store import RATEABLE
-from clara.adapters.postgres.statements import AtOnce
+from clara.adapters.postgres.statements import AtOnce, Store
 from clara.answering.privacy.rights import Known, Rated, Satisfaction
 from clara.delivery.overview import DeliveryStatus, SetAside
 from clara.delivery.ports import StoreUnavailableError
@@ -17,11 +17,10 @@ KINDS: Final = ("procedure", "language", "tier")
 _LEVELS: Final = {0b011: "procedure", 0b101: "language", 0b110: "tier"}
 
 
-class PostgresOverview:
+class PostgresOverview(Store):
     """Reads how delivery stands, and what is kept under a pseudonym. Raises StoreUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, StoreUnavailableError)
+    unavailable = StoreUnavailableError
 
     def status(self) -> DeliveryStatus:
         """Count what is on its way."""

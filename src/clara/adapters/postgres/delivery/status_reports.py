@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from threading import Lock
 from typing import Final
 
@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.delivery.inbox import Schedule, refusals
 from clara.adapters.postgres.delivery.turn_store import lock_of
-from clara.adapters.postgres.statements import AtOnce, Row, Transaction
+from clara.adapters.postgres.statements import AtOnce, Transaction
 from clara.delivery.message import Report
 from clara.delivery.ports import RefusedError
 from clara.delivery.status_reports import PROGRESS, REPORTED, Finding, ReplyPart, hopeful, merge
@@ -92,30 +92,17 @@ class PostgresReports:
         row = together.row("report.held", number=report.outgoing_id)
         if row is None:
             return False
-        before = _part(row, report)
+        timely = row.reachable and row.age < report.resend_within
+        superseded = tuple(row.superseded_sids)
+        before = ReplyPart(row.status, row.error_code, row.provider_sid, superseded, row.resends, timely)
         after, finding = merge(before, report)
         if finding is Finding.ANOTHER:
             log.warning("delivery report of another message")
             return False
         if after != before:
-            _write(together, row.id, after)
+            told = asdict(after) | {"superseded_sids": list(after.superseded_sids)}
+            together.changed("report.write", number=row.id, **told)
         if finding is Finding.TRY_AGAIN:
             self._schedule(together.connection, row.inbox_id, lock_of(row.inbox_id, row.pseudonym))
             log.info("reply is sent again", reason=report.error_code, attempts=after.resends)
         return True
-
-
-def _part(row: Row, report: Report) -> ReplyPart:
-    return ReplyPart(
-        status=row.status,
-        error_code=row.error_code,
-        provider_sid=row.provider_sid,
-        superseded_sids=tuple(row.superseded_sids),
-        resends=row.resends,
-        timely=row.reachable and row.age < report.resend_within,
-    )
-
-
-def _write(together: Transaction, number: int, part: ReplyPart) -> None:
-    written = {"status": part.status, "error_code": part.error_code, "provider_sid": part.provider_sid, "resends": part.resends}
-    together.changed("report.write", number=number, superseded_sids=list(part.superseded_sids), **written)

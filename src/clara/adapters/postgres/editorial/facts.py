@@ -6,9 +6,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Final, LiteralString
 
-from sqlalchemy import Engine
-
-from clara.adapters.postgres.statements import AtOnce, Exchanges, Row
+from clara.adapters.postgres.statements import Exchanges, Row, Store
 from clara.delivery.ports import StoreUnavailableError
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check, Held, ServedFact
@@ -49,11 +47,10 @@ class PostgresFlags:
         self._exchanges.close()
 
 
-class PostgresStaleness:
+class PostgresStaleness(Store):
     """Reads what freshness is judged by, at one moment. Raises CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, StoreUnavailableError)
+    unavailable = StoreUnavailableError
 
     def held(self, registered: Mapping[str, RegisteredSource]) -> Held:
         """Read everything."""
@@ -72,11 +69,10 @@ def _fact(row: Row) -> ServedFact:
     return ServedFact(row.id, row.document_id, row.section, sources, norms, row.valid_until)
 
 
-class PostgresRevisions:
+class PostgresRevisions(Store):
     """Keeps revisions. Every method may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def drafts(self) -> list[Revision]:
         """Give what waits to be published, oldest first."""

@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Engine
-
 from clara.adapters.postgres.corpus.index import storable
-from clara.adapters.postgres.statements import AtOnce, Row, Statements, Transaction, made
+from clara.adapters.postgres.statements import Row, Statements, Store, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.drift import DriftFinding, Touched
 from clara.editorial.records import (
     Decided,
     DecidedFindingError,
     Differences,
+    FindingRecord,
     Holds,
     KeptFinding,
     KeptTouch,
@@ -36,39 +34,25 @@ BY_RULE: Final = "rule"
 NAMED_TURNS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedFinding:
-    """What was found to differ from what is served. `answers` counts those of the last days that cited a fact it touches.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedFinding(FindingRecord):
+    """A finding as operators read it. `answers` counts those of the last days that cited a fact it touches.
 
     `facts` have the relation to the finding and, where it is certain, the fact with its new figures. `turns` are the newest of
     those answers, by number.
     """
 
-    id: int
     source: str
-    kind: str
-    weight: str
-    place: str
-    title: str
-    before: str | None
-    after: str | None
-    figures: Mapping[str, Any]
-    found_at: datetime
-    state: str
-    decided_at: datetime | None
-    decided_by: str | None
-    reason: str | None
     facts: Sequence[Mapping[str, Any]]
     procedures: Sequence[str]
     answers: int
     turns: Sequence[int]
 
 
-class PostgresReview:
+class PostgresReview(Store):
     """Reads findings. Raises StoreUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, StoreUnavailableError)
+    unavailable = StoreUnavailableError
 
     def findings(self, limit: int, before: int | None = None, state: str | None = None) -> Sequence[QueuedFinding]:
         """Give findings in a state, or in any, the newest first; those older than the one with this number."""
@@ -103,11 +87,10 @@ def _keep_decisions(together: Transaction, number: int, decided: Decided, why: s
     return tuple(drafts)
 
 
-class PostgresFindings:
+class PostgresFindings(Store):
     """Keeps findings. Each method is one transaction, and may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def record(self, source_id: str, found: Differences, snapshot_id: int | None = None) -> dict[str, int]:
         """Keep what a source differs in, and give the numbers of what waits for a person, by digest.
@@ -241,11 +224,10 @@ def _read(held: Statements, number: int = 0, state: str = "", *, undecided: bool
     return [made(KeptFinding, row, touched=tuple(touched.get(row.id, ()))) for row in rows]
 
 
-class PostgresSnapshots:
+class PostgresSnapshots(Store):
     """Keeps every state of every source. Each method is one transaction, and may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def served(self, source_id: str) -> Snapshot | None:
         """Give the one that answers rest on."""

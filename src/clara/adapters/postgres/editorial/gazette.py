@@ -6,29 +6,22 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any, Final
 
-from sqlalchemy import Engine
-
-from clara.adapters.postgres.statements import AtOnce
+from clara.adapters.postgres.statements import Store
 from clara.delivery.ports import StoreUnavailableError
 from clara.editorial.gazette.concerns import Concern
-from clara.editorial.gazette.issues import CatchUp, DayReading, GazetteAlert, GazetteDay, missing
+from clara.editorial.gazette.issues import DayReading, GazetteAlert, GazetteDay
 
 LONGEST_ERROR: Final = 2_000
 
 
-class PostgresGazette:
+class PostgresGazette(Store):
     """Keeps days and items. Every method raises StoreUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, StoreUnavailableError)
+    unavailable = StoreUnavailableError
 
     def known(self) -> dict[date, GazetteDay]:
         """Give every day that was ever asked for."""
         return {known.day: known for known in self.days(None)}
-
-    def missing(self, today: date, days: int | None = None) -> CatchUp:
-        """Give the days that were not read yet, or failed, or might have got another issue since."""
-        return missing(self.known(), today, days)
 
     def keep(self, reading: DayReading, found: Iterable[Concern], now: datetime) -> list[str]:
         """Record a day and its items that concern us, together; give the ids of those that are new.
@@ -79,17 +72,7 @@ class PostgresGazette:
 
 
 def _item_of(concern: Concern, day: date, now: datetime) -> dict[str, Any]:
-    return {
-        "id": concern.item.id,
-        "day": day,
-        "section": concern.item.section,
-        "department": concern.item.department,
-        "title": concern.item.title,
-        "url": concern.item.url_html,
-        "score": concern.score,
-        "reasons": json.dumps([asdict(reason) for reason in concern.reasons], ensure_ascii=False),
-        "norms": list(concern.norms),
-        "facts": list(concern.facts),
-        "procedures": list(concern.procedures),
-        "found_at": now,
-    }
+    reasons = json.dumps([asdict(reason) for reason in concern.reasons], ensure_ascii=False)
+    lists = {name: list(getattr(concern, name)) for name in ("norms", "facts", "procedures")}
+    told = {"url": concern.item.url_html, "score": concern.score, "reasons": reasons, **lists}
+    return {**asdict(concern.item), **told, "day": day, "found_at": now}

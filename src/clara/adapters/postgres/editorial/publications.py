@@ -5,10 +5,15 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Engine
-
-from clara.adapters.postgres.statements import AtOnce, Session, Statements, Transaction
-from clara.editorial.records import KnownPassage, Publication, ServedChangedError, ServedVersion, ShownPassage
+from clara.adapters.postgres.statements import Session, Statements, Store, Transaction
+from clara.editorial.records import (
+    BusyPublishingError,
+    KnownPassage,
+    Publication,
+    ServedChangedError,
+    ServedVersion,
+    ShownPassage,
+)
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.passage import Passage, stored_passage
@@ -25,12 +30,10 @@ COPYING: Final = 5_305_006
 KEPT: Final = 3
 
 
-class PostgresPublications:
+class PostgresPublications(Store):
     """Keeps the versions of a name. Every method may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def served(self, name: str) -> ServedVersion:
         """Give what is served under a name."""
@@ -80,10 +83,12 @@ class PostgresPublications:
             return [row.name for row in together.rows("unused_versions", name=name, kept=KEPT)]
 
     @contextmanager
-    def publishing(self) -> Iterator[bool]:
-        """Be the only one who changes what is served; False when somebody else does. Ends with the process, too."""
+    def publishing(self) -> Iterator[None]:
+        """Be the only one who changes what is served; ends with the process, too. Raises BusyPublishingError."""
         with closing(Session(self._engine, CorpusUnavailableError)) as session:
-            yield bool(session.value("publication.alone", publishing=PUBLISHING))
+            if not session.value("publication.alone", publishing=PUBLISHING):
+                raise BusyPublishingError
+            yield
 
     def abandoned(self, name: str) -> list[str]:
         """Name the copies of a corpus that were left behind by processes that died."""
@@ -118,11 +123,10 @@ def _put(together: Transaction, name: str, next_: Publication, ended: str, gate:
     record_evidence(together, next_.physical)
 
 
-class PostgresEvidence:
+class PostgresEvidence(Store):
     """Reads the versions of evidence. Every method may raise CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+    unavailable = CorpusUnavailableError
 
     def since(self, name: str) -> datetime | None:
         """Give when the first version was recorded; None when there is none."""

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Engine
-
-from clara.adapters.postgres.statements import AtOnce
+from clara.adapters.postgres.statements import Store
 from clara.delivery.ports import StoreUnavailableError
 
 AT_ONCE: Final = 1_000
@@ -41,11 +39,10 @@ class AuditEntry:
     details: Mapping[str, Any]
 
 
-class PostgresAudit:
+class PostgresAudit(Store):
     """Adds to the record and reads it. Raises CorpusUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, StoreUnavailableError)
+    unavailable = StoreUnavailableError
 
     def record(
         self, actor: str, act: str, subject: str = "", outcome: str = "done", details: Mapping[str, object] | None = None

@@ -2,17 +2,14 @@
 
 import json
 
-from sqlalchemy import Engine
-
-from clara.adapters.postgres.statements import AtOnce
+from clara.adapters.postgres.statements import Store
 from clara.retrieval.metrics import Counters, MetricsUnavailableError, Series
 
 
-class PostgresMetrics:
+class PostgresMetrics(Store):
     """Adds increments to rows, so that a restart takes nothing back and a dashboard sees one series."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._at_once = AtOnce(engine, MetricsUnavailableError)
+    unavailable = MetricsUnavailableError
 
     def add(self, counted: Counters) -> None:
         """Add to the counters in one transaction. Raises MetricsUnavailableError."""

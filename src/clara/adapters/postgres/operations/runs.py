@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Engine
 
 from clara.adapters.postgres.connections import DatabaseUnavailableError
-from clara.adapters.postgres.statements import AtOnce, Session
+from clara.adapters.postgres.statements import AtOnce, Session, Store
 
 BEAT_SECONDS: Final = 5.0
 # Six beats. A run on a busy machine, or behind a database that restarts, is not called dead for one that it missed.
@@ -47,12 +47,10 @@ class Expected:
     now: datetime
 
 
-class PostgresRuns:
+class PostgresRuns(Store):
     """Records runs, and reads them. Every method may raise DatabaseUnavailableError."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._at_once = AtOnce(engine, DatabaseUnavailableError)
+    unavailable = DatabaseUnavailableError
 
     @contextmanager
     def alone(self, job: str) -> Iterator["HeldJob | None"]:
@@ -116,25 +114,19 @@ class HeldJob:
             self.release()
 
 
-class Heartbeat:
-    """Gives signs of life of a run, in a thread, until the block ends."""
+@contextmanager
+def heartbeat(held: HeldJob, run: int, every: float = BEAT_SECONDS) -> Iterator[None]:
+    """Give signs of life of a run, in a thread, until the block ends."""
+    over = Event()
 
-    def __init__(self, held: HeldJob, run: int, every: float = BEAT_SECONDS) -> None:
-        self._held = held
-        self._run = run
-        self._every = every
-        self._over = Event()
-        self._thread = Thread(target=self._beat, name="heartbeat", daemon=True)
+    def beat() -> None:
+        while not over.wait(every):
+            held.beat(run)
 
-    def __enter__(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def __exit__(self, *_error: object) -> None:
-        """End. A sign of life that is on its way is waited for, because the connection is not shared."""
-        self._over.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
-        while not self._over.wait(self._every):
-            self._held.beat(self._run)
+    thread = Thread(target=beat, name="heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()  # a sign of life that is on its way is waited for, because the connection is not shared
