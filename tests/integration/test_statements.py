@@ -13,7 +13,7 @@ from clara.adapters.postgres.statements import source
 
 FOLDER = Path(postgres.__file__).parent / "sql"
 # Their text is completed for each query; the tests of the search run them.
-COMPOSED = {"hybrid", "dense", "bm25"}
+COMPOSED = {"hybrid", "dense", "bm25", "filtered"}
 
 
 def names() -> Iterator[str]:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from sqlalchemy import Engine
 
-from clara.adapters.models.registry import (
-    LONGEST_SECONDS,
-    PAID,
-    RERANKERS,
-    TRANSCRIBERS,
-    TRANSLATORS,
-    WRITERS,
-    ModelParts,
-    build_model,
-)
+from clara.adapters.models import guards, registry
 from clara.adapters.postgres.delivery.inbox import PostgresAllowance
 from clara.answering.ports import TextModel, Transcriber
 from clara.once import Once
@@ -24,7 +15,6 @@ from clara.retrieval.metrics import RetrievalMetrics
 from clara.settings import Settings
 
 if TYPE_CHECKING:
-    from clara.adapters.models.guards import CallGuard, CallOutcome, Retries
     from clara.retrieval.options.corrective import QueryWriter
     from clara.retrieval.options.rerankers import Reranker
 
@@ -46,37 +36,32 @@ class ServedModels:
         self._engine = engine
         self._metrics = metrics
         self._closing = closing
+        self._retries = guards.Retries()
 
     @Once
-    def _retries(self) -> "Retries":
-        from clara.adapters.models.guards import Retries
-
-        return Retries()
-
-    @Once
-    def parts(self) -> ModelParts:
+    def parts(self) -> registry.ModelParts:
         """What any model is built from."""
-        return ModelParts(self._settings, self.guard, self._closing)
+        return registry.ModelParts(self._settings, self.guard, self._closing)
 
     def _built(self, choices: Mapping[str, str], choice: str) -> Any:  # noqa: ANN401  each part has its own port
-        return None if choice in PAID and not self._counted else build_model(choices, choice, self.parts)
+        return None if choice in registry.PAID and not self._counted else registry.build_model(choices, choice, self.parts)
 
     @Once
     def text_model(self) -> TextModel | None:
         """What writes answers."""
-        model: TextModel | None = self._built(WRITERS, self._settings.rag_writer)
+        model: TextModel | None = self._built(registry.WRITERS, self._settings.rag_writer)
         return model
 
     @Once
     def transcriber(self) -> Transcriber | None:
         """What writes down voice notes."""
-        transcriber: Transcriber | None = self._built(TRANSCRIBERS, self._settings.rag_transcriber)
+        transcriber: Transcriber | None = self._built(registry.TRANSCRIBERS, self._settings.rag_transcriber)
         return transcriber
 
     @Once
     def translator(self) -> "QueryWriter | None":
         """What puts questions into Spanish and English."""
-        translator: QueryWriter | None = self._built(TRANSLATORS, self._settings.rag_translator)
+        translator: QueryWriter | None = self._built(registry.TRANSLATORS, self._settings.rag_translator)
         return translator
 
     @Once
@@ -88,23 +73,25 @@ class ServedModels:
 
         if self._settings.rag_reranker == "heuristic":
             return HeuristicReranker(HeuristicWeights(curated=frozenset({"curado", "curated"})))
-        return TextReranker(self._built(RERANKERS, self._settings.rag_reranker))
+        return TextReranker(self._built(registry.RERANKERS, self._settings.rag_reranker))
 
-    def guard(self, part: str, seconds: float = LONGEST_SECONDS) -> "CallGuard":
+    def guard(self, part: str, seconds: float = registry.LONGEST_SECONDS) -> guards.CallGuard:
         """Build what stands between one part and Gemini: a day's allowance, one more try, a breaker, counters.
 
         `seconds` are what a call has at most: a failure in half of them says something about Gemini.
         """
-        from clara.adapters.models.guards import FAIR_SECONDS, Allowing, Breaker, CallOutcome, Counting, Retrying, guarded
 
-        def tell(outcome: "CallOutcome", reason: str | None, milliseconds: float) -> None:
+        def tell(outcome: guards.CallOutcome, reason: str | None, milliseconds: float) -> None:
             self._metrics.record_call(part, outcome.value, milliseconds)
-            if outcome in {CallOutcome.FAILED, CallOutcome.DECLINED}:  # the others were not asked, and there may be many
+            if outcome in {
+                guards.CallOutcome.FAILED,
+                guards.CallOutcome.DECLINED,
+            }:  # the others were not asked, and there may be many
                 log.warning("model gave no answer", part=part, outcome=outcome.value, reason=reason)
 
         def changed(state: str) -> None:
             log.warning("circuit breaker changed", part=part, status=state)
 
         allowance = PostgresAllowance(self._engine(), "gemini", self._settings.gemini_calls_per_day)
-        breaker = Breaker(changed, fair_seconds=min(FAIR_SECONDS, seconds / 2))
-        return guarded(Counting(tell), breaker, Retrying(self._retries), Allowing(allowance))
+        breaker = guards.Breaker(changed, fair_seconds=min(guards.FAIR_SECONDS, seconds / 2))
+        return guards.guarded(guards.Counting(tell), breaker, guards.Retrying(self._retries), guards.Allowing(allowance))

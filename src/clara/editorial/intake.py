@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from clara.editorial.drift import DriftFinding, blast_radius, drift_of_norm, drift_of_page
 from clara.editorial.pages import looked_as_json, page
-from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, Findings, JobOutcome, Progress, Say, Snapshots
+from clara.editorial.ports import Findings, JobOutcome, Progress, Say, Snapshots
 from clara.editorial.records import Differences, Looked
 from clara.editorial.sources import Fetch, Live, OlderWordingError, Read, Snapshot, SourceUnreachableError, Unchanged
 from clara.errors import NotFound
@@ -195,10 +195,8 @@ class DriftCheck:
             "stale": [source.id for source in self._stale()],
         }
         say(page("drift", report))
-        if wanted and outcomes["unreachable"] == len(wanted):
-            return JobOutcome(COULD_NOT_RUN, report)
         attention = outcomes.keys() & {"substantive", "unreachable", "new"} or any(one.open or one.absent for one in looked)
-        return JobOutcome(FINDINGS if attention else FINE, report)
+        return JobOutcome.of(report, failed=outcomes.keys() == {"unreachable"}, attention=bool(attention))
 
     def _at(self, source: RegisteredSource) -> Looked:
         """Look at one source, and remember the look."""

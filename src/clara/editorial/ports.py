@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Self
 
 from clara.editorial.gazette.concerns import Concern
 from clara.editorial.gazette.issues import DayReading, GazetteAlert, GazetteDay
@@ -30,8 +30,6 @@ from clara.retrieval.ports import Embedder
 
 Say = Callable[[str], None]
 Progress = Callable[[int, int], None]
-FINE: Final = 0
-FINDINGS: Final = 1
 COULD_NOT_RUN: Final = 2
 
 
@@ -41,6 +39,11 @@ class JobOutcome:
 
     exit_code: int
     report: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, report: Mapping[str, Any], *, failed: bool, attention: bool) -> Self:
+        """Tell how a job ended: it could not do what it should, or somebody has to look at what it found."""
+        return cls(COULD_NOT_RUN if failed else int(attention), report)
 
 
 class Snapshots(Protocol):

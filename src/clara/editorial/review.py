@@ -20,7 +20,7 @@ from clara.knowledge.derivations import read_derivations, shown
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.procedure import Fact
 from clara.knowledge.revisions import FIELDS, Revision, fact_digest, fact_document, revised
-from clara.language.figures.figure import Figure, figure_from, figures_as_json
+from clara.language.figures.figure import figure_from, figures_as_json
 from clara.language.figures.reader import is_spanish_number, spanish
 from clara.language.identity_data import holds_numbers
 
@@ -194,14 +194,9 @@ def facts_of(catalogue: Catalogue) -> dict[str, Fact]:
 
 def found_of(kept: KeptFinding) -> DriftFinding:
     """Give a finding as drift found it."""
-
-    def figures(name: str) -> frozenset[Figure]:
-        return frozenset(figure_from(value) for value in kept.figures.get(name, ()))
-
+    gone, new = (frozenset(map(figure_from, kept.figures.get(name, ()))) for name in ("gone", "new"))
     kind: Literal["page", "article"] = "page" if kept.kind == "page" else "article"
-    return DriftFinding(
-        kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, figures("gone"), figures("new")
-    )
+    return DriftFinding(kept.source_id, kind, "substantive", kept.place, kept.title, kept.before, kept.after, gone, new)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from clara.editorial.intake import COUNTED, Intake, TakenSource
 from clara.editorial.journey import Editorial
-from clara.editorial.ports import COULD_NOT_RUN, FINDINGS, FINE, JobOutcome, Say
+from clara.editorial.ports import JobOutcome, Say
 from clara.editorial.sources import FAULTS, Read, in_files
 from clara.errors import NotFound
 from clara.ingestion.journey import IngestionReport
@@ -146,9 +146,8 @@ def ingest_chosen(means: IngestionMeans, chosen: IngestionChoice, net: Read, say
     if done:
         told = ", ".join(f"{count} {name}" for name, count in outcomes.items())
         say(str(IngestionReport(f"{len(done)} sources ({told})", **report["total"], dry_run=chosen.dry_run)))
-    if outcomes.keys() == {"failed"}:
-        return JobOutcome(COULD_NOT_RUN, report)
-    return JobOutcome(FINDINGS if outcomes.keys() & {"failed", "waiting"} else FINE, report)
+    attention = bool(outcomes.keys() & {"failed", "waiting"})
+    return JobOutcome.of(report, failed=outcomes.keys() == {"failed"}, attention=attention)
 
 
 def _wanted(

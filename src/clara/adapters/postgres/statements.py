@@ -6,12 +6,12 @@ A statement is named by its file, or by its file and its own name: `turn.begin` 
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.resources import files
 from threading import Lock
-from typing import Any, Final, LiteralString, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -205,15 +205,15 @@ class Exchanges:
         self._connection: psycopg.Connection | None = None
         self._again_at = 0.0
 
-    def rows(self, statement: LiteralString, values: Sequence[object] = ()) -> list[tuple[Any, ...]] | None:
-        """Give the rows; None while the database is away."""
+    def rows(self, name: str, /, **values: object) -> list[tuple[Any, ...]] | None:
+        """Give the rows of a named statement; None while the database is away."""
         with self._lock:
             if self._clock() < self._again_at:
                 return None
             try:
                 if self._connection is None:
                     self._connection = psycopg.connect(self._url, autocommit=True, **CONNECTING)
-                return self._connection.execute(statement, values, prepare=True).fetchall()
+                return self._connection.execute(_for_driver(name), values, prepare=True).fetchall()
             except (psycopg.Error, UnicodeEncodeError):
                 self._close()
                 self._again_at = self._clock() + SKIP_SECONDS

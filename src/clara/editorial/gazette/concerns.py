@@ -172,9 +172,10 @@ def concerns(item: Item, document: ItemDocument | None, watched: Watched) -> Con
     references = list(_references(document, watched)) if document else []
     reasons = list(references)
     if item.section in watched.rules.sections:
-        reasons += _title(item, watched)
-        if document and not document.references:
-            reasons += _headings(document, watched)
+        weights = watched.rules.weights
+        reasons += _named(ReasonKind.TITLE, item.title, watched, weights.title_changing, weights.title_mentioning)
+        for heading in document.headings if document and not document.references else ():
+            reasons += _named(ReasonKind.HEADING, heading, watched, weights.heading_changing)
         reasons += _words(item, watched)
     reasons = _strongest(reasons)
     score = round(sum(reason.weight for reason in reasons), 2)
@@ -212,20 +213,15 @@ def _weight_of(reference: Reference, rules: GazetteRules) -> float:
     return rules.weights.reference_unknown
 
 
-def _title(item: Item, watched: Watched) -> Iterator[ConcernReason]:
-    change = _change(item.title, watched.rules)
-    weights = watched.rules.weights
-    for norm in _cited(item.title, watched):
-        weight = weights.title_changing if change else weights.title_mentioning
-        yield ConcernReason(ReasonKind.TITLE, weight, norm, change, item.title, touches=True)
-
-
-def _headings(document: ItemDocument, watched: Watched) -> Iterator[ConcernReason]:
-    for heading in document.headings:
-        if change := _change(heading, watched.rules):
-            for norm in _cited(heading, watched):
-                weight = watched.rules.weights.heading_changing
-                yield ConcernReason(ReasonKind.HEADING, weight, norm, change, heading, touches=True)
+def _named(
+    kind: ReasonKind, text: str, watched: Watched, changing: float, mentioning: float | None = None
+) -> Iterator[ConcernReason]:
+    """Give the cited norms that a text names, weighed by whether it says that they are changed, or only `mentioning` them."""
+    change = _change(text, watched.rules)
+    weight = changing if change else mentioning
+    if weight is not None:
+        for norm in _cited(text, watched):
+            yield ConcernReason(kind, weight, norm, change, text, touches=True)
 
 
 def _words(item: Item, watched: Watched) -> Iterator[ConcernReason]:

@@ -23,17 +23,7 @@ from clara.editorial.gazette.issues import (
     missing,
 )
 from clara.editorial.pages import alert_as_json, alert_message, page
-from clara.editorial.ports import (
-    COULD_NOT_RUN,
-    FINDINGS,
-    FINE,
-    AlertNotTakenError,
-    GazetteRecord,
-    JobOutcome,
-    Post,
-    Progress,
-    Say,
-)
+from clara.editorial.ports import AlertNotTakenError, GazetteRecord, JobOutcome, Post, Progress, Say
 from clara.errors import Invalid
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.law.references import NormNames, cited_by, read_norms, unnamed
@@ -120,9 +110,8 @@ class GazetteWatch:
         }
         say(page("gazette", report))
         failed = any(one.reading.state is DayState.FAILED for one in done)
-        if failed or report["left"] or plan.behind or untold:
-            return JobOutcome(COULD_NOT_RUN, report)
-        return JobOutcome(FINDINGS if found else FINE, report)
+        failed = failed or bool(report["left"] or plan.behind or untold)
+        return JobOutcome.of(report, failed=failed, attention=bool(found))
 
     def _plan(self, chosen: DayChoice, known: Mapping[date, GazetteDay]) -> CatchUp:
         today = self.clock().astimezone(MADRID).date()

@@ -31,25 +31,6 @@ SOURCES = 10
 # What of a profile is bound in the statement.
 WEIGHTS = ("dense", "lexical", "links", "named", "by_ranks", "by_coverage", "rank_constant")
 
-# The passage's own language and collection may be asked for like its metadata, which has the last word.
-FILTERED = """
-             and (cardinality(cast(:territories as text[])) = 0 or p.territory = any(cast(:territories as text[])))
-             and (cardinality(cast(:collections as text[])) = 0 or p.collection = any(cast(:collections as text[])))
-             and not exists (
-                 select from jsonb_each(cast(:filters as jsonb)) as f(key, accepted)
-                  cross join lateral (
-                      select jsonb_build_object('language', p.language, 'collection', p.collection)
-                             || p.metadata -> f.key as value
-                  ) held
-                  where not coalesce(case jsonb_typeof(held.value)
-                            when 'object' then false
-                            when 'array' then exists (
-                                select from jsonb_array_elements_text(held.value) as one(value)
-                                 where one.value = any(array(select jsonb_array_elements_text(f.accepted))))
-                            else held.value #>> '{}' = any(array(select jsonb_array_elements_text(f.accepted)))
-                        end, false)
-             )"""
-
 DISTANCE = "(e.vector::vector({dimensions}) <=> cast(:vector as vector({dimensions})))"
 
 
@@ -82,15 +63,16 @@ class StatementShape:
 
     def sql(self, space: int, dimensions: int) -> str:
         """Write the statement for one vector space."""
+        filtered = f"\n{source('filtered')}" if self.filtered else ""
         parts = {
             "bm25_of_r": source("bm25").replace("{passage}", "r.passage_pk"),
             "bm25_of_u": source("bm25").replace("{passage}", "u.passage_pk"),
             "distance": DISTANCE,
             "space_id": str(space),
             "dimensions": str(dimensions),
-            "and_filtered": FILTERED if self.filtered else "",
+            "and_filtered": filtered,
             "join_passages": " join passages p on p.pk = e.passage_pk" if self.filtered else "",
-            "and_postings_filtered": f" join passages p on p.pk = o.passage_pk{FILTERED}" if self.filtered else "",
+            "and_postings_filtered": f" join passages p on p.pk = o.passage_pk{filtered}" if self.filtered else "",
             "join_named": " join passages p on p.pk = n.passage_pk" if self.filtered else "",
             "exactly": " + 0" if self.exact else "",
             "vector_column": ", v.vector::text as vector" if self.vectors else "",

@@ -1,7 +1,7 @@
 """The store that ingestion writes to: passages and their vectors, changed together in one transaction."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, Final
 
@@ -159,7 +159,6 @@ def _row(item: WrittenPassage) -> dict[str, Any]:
     }
 
 
-def _batches(items: Iterable[Any], size: int = 500) -> Iterator[list[Any]]:
-    listed = list(items)
-    for start in range(0, len(listed), size):
-        yield listed[start : start + size]
+def _batches(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Final, LiteralString
+from typing import Final
 
 from clara.adapters.postgres.corpus.index import as_literal, space_id
 from clara.adapters.postgres.statements import Exchanges, Session, Statements, Store, Transaction
@@ -108,15 +108,6 @@ def _lacking(held: Statements, corpus: str, model: str, blank: Collection[int]) 
     return sum(row.key not in blank and not is_blank(row.text) for row in rows)
 
 
-STANDING: LiteralString = """
-select coalesce(s.physical, asked.name), c.version, c.model, s.publication_id
-  from (select %s::text as name) asked
-  left join served s on s.name = asked.name
-  left join corpora c on c.name = coalesce(s.physical, asked.name)"""
-
-ITSELF: LiteralString = "select c.name, c.version, c.model, null::bigint from corpora c where c.name = %s"
-
-
 class CorpusVersions:
     """Reads what a name stands for, and its version, which grows with every change of passages or model, whoever makes it."""
 
@@ -125,11 +116,11 @@ class CorpusVersions:
 
     def standing(self, name: str) -> Standing | None:
         """Give what stands behind a name, all of it read in one exchange; None while the database is away."""
-        return self._read(STANDING, name)
+        return self._read("publication.standing", name)
 
     def itself(self, corpus: str) -> Standing | None:
         """Give the same of a corpus, whatever stands behind its name; None while the database is away."""
-        return self._read(ITSELF, corpus)
+        return self._read("publication.itself", corpus)
 
     def version_of(self, corpus: str) -> str | None:
         """Give the version of a corpus itself; None for an unknown one and while the database is away."""
@@ -141,8 +132,8 @@ class CorpusVersions:
         standing = self.standing(corpus)
         return None if standing is None else standing.model
 
-    def _read(self, statement: LiteralString, name: str) -> Standing | None:
-        rows = self._exchanges.rows(statement, [name.replace("\x00", " ")])
+    def _read(self, statement: str, name: str) -> Standing | None:
+        rows = self._exchanges.rows(statement, name=name.replace("\x00", " "))
         if not rows:
             return None if rows is None else Standing(name)
         ((physical, version, model, publication),) = rows

@@ -70,10 +70,13 @@ class PostgresDesk:
         row = self._at_once.row("begin_turn", id=inbox_id, **BEGINNING)
         if row is None:
             return None
+        # Without its ends: they are opened only to send.
+        kinds, recordings = tuple(row.media_types), tuple(row.recordings)
+        incoming = Incoming(row.message_sid, row.channel, "", "", row.body, kinds, row.received_at, recordings)
         return Case(
             inbox_id=inbox_id,
             fence=row.fence,
-            incoming=_incoming(row),
+            incoming=incoming,
             pseudonym=row.pseudonym,
             first_contact=row.earlier is None,
             previous_language=row.earlier,
@@ -164,12 +167,6 @@ class PostgresDesk:
     def _write(self, name: str, outgoing: Outgoing, **told: str | int | None) -> bool:
         """Run a named statement on one part; give whether it changed it."""
         return bool(self._at_once.changed(name, part=outgoing.id, **told))
-
-
-def _incoming(row: Row) -> Incoming:
-    """Give the message without its ends: they are opened only to send."""
-    kinds, recordings = tuple(row.media_types), tuple(row.recordings)
-    return Incoming(row.message_sid, row.channel, "", "", row.body, kinds, row.received_at, recordings)
 
 
 def _past(said: dict[str, Any]) -> Past:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from threading import Lock
-from typing import Final, LiteralString
+from typing import Final
 
 from clara.adapters.postgres.statements import Exchanges, Row, Store
 from clara.delivery.ports import StoreUnavailableError
@@ -17,10 +17,6 @@ from clara.knowledge.sources import RegisteredSource
 
 # A warning that comes so much later than the finding is in time, and a question in ten pays for the look.
 LOOK_SECONDS: Final = 5.0
-# An accepted finding goes on warning of a fact until that is held to be true, or its correction is served.
-OPEN_FLAGS: LiteralString = """
-select fact_id, to_char(max(found_at) at time zone 'Europe/Madrid', 'YYYY-MM-DD')
-  from facts_in_doubt group by fact_id"""
 
 
 class PostgresFlags:
@@ -37,7 +33,7 @@ class PostgresFlags:
         """Give the day on which each fact was found to be in doubt, by fact id."""
         with self._lock:
             if self._clock() >= self._again_at:
-                rows = self._exchanges.rows(OPEN_FLAGS)
+                rows = self._exchanges.rows("fact.flags")
                 self._known = self._known if rows is None else dict(rows)
                 self._again_at = self._clock() + LOOK_SECONDS
             return self._known

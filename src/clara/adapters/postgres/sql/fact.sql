@@ -21,3 +21,7 @@ set transaction isolation level repeatable read
 
 -- name: now
 select now()
+
+-- name: flags
+-- The day of each fact in doubt: an accepted finding warns of it until it is held to be true, or its correction is served.
+select fact_id, to_char(max(found_at) at time zone 'Europe/Madrid', 'YYYY-MM-DD') from facts_in_doubt group by fact_id

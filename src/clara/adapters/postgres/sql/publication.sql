@@ -48,3 +48,14 @@ where id = :id
 insert into served (name, physical, publication_id, switched_at) values (:name, :physical, :id, clock_timestamp())
 on conflict (name) do update set
     physical = excluded.physical, publication_id = excluded.publication_id, switched_at = excluded.switched_at
+
+-- name: standing
+-- What stands behind a name: the corpus, its version and model, and the publication that put it there.
+select coalesce(s.physical, asked.name), c.version, c.model, s.publication_id
+from (select cast(:name as text) as name) asked
+left join served s on s.name = asked.name
+left join corpora c on c.name = coalesce(s.physical, asked.name)
+
+-- name: itself
+-- The same of a corpus, whatever stands behind its name.
+select name, version, model, cast(null as bigint) from corpora where name = :name
