@@ -25,12 +25,7 @@ SESSION_OPTIONS: Final = (
     "-c idle_in_transaction_session_timeout=15s"
 )
 # A server that vanished without a word must not hold a thread for the quarter of an hour that TCP is patient for.
-VANISHED_SERVER: Final = {
-    "tcp_user_timeout": 5_000,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-}
+VANISHED_SERVER: Final = {"tcp_user_timeout": 5_000, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
 
 
 class DatabaseUnavailableError(Unavailable):
