@@ -11,7 +11,7 @@ import httpcore
 import httpx
 import pytest
 
-from clara.adapters.http.client import AnswerTooLargeError, bounded_client, reason_of, resolved
+from clara.adapters.http.client import AnswerTooLargeError, DeadlineBackend, bounded_client, reason_of, resolved
 
 
 class Server(ThreadingHTTPServer):
@@ -82,6 +82,28 @@ def test_every_address_of_a_name_is_tried(server: Server) -> None:
     """A server that listens on one of the addresses of "localhost" is found by the name."""
     with bounded_client(1_000) as client:
         assert client.get(url_of(server, 1).replace("127.0.0.1", "localhost"), timeout=30).status_code == 200
+
+
+class SilentFirst(httpcore.MockBackend):
+    """Answers at the address "last"; every other takes all the time it is given."""
+
+    def __init__(self) -> None:
+        super().__init__([b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"])
+        self.given: list[float] = []
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, *rest, **named) -> httpcore.NetworkStream:
+        self.given.append(timeout or 0.0)
+        if host != "last":
+            raise httpcore.ConnectTimeout
+        return super().connect_tcp(host, port, timeout)
+
+
+def test_a_silent_address_leaves_time_for_the_next() -> None:
+    """Of 30 seconds and three addresses the first gets ten, and the one behind the silent ones is asked."""
+    silent = SilentFirst()
+    backend = DeadlineBackend(lambda *_: ["first", "second", "last"], backend=silent)
+    backend.connect_tcp("host", 80, perf_counter() + 30)
+    assert silent.given == pytest.approx([10, 15, 30], abs=5)
 
 
 def test_a_name_that_nobody_has_is_a_failed_connection() -> None:

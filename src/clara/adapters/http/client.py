@@ -8,12 +8,15 @@ import socket
 import ssl
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from logging import WARNING, getLogger
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -45,27 +48,27 @@ def bounded_client(
     resolve: "Resolve | None" = None,
     unpacking: bool = False,
     connections: int = CONNECTIONS,
-    connect_seconds: float = inf,
 ) -> httpx.Client:
     """Make a thread-safe client with one pool of so many connections, for requests that each carry a timeout.
 
     A request's timeout is the time in seconds from asking for a connection to the last byte of the answer, finding the
-    address included; of these, connecting may take `connect_seconds`. Compressed answers are not asked for, because their size
-    is not known before they are unpacked: they are refused, or, `unpacking`, unpacked up to the largest size. Proxies and
-    certificates named in the environment are not used; redirects are not followed. `resolve` finds the addresses that are
-    connected to; what it raises, besides httpcore's errors, is raised. Requests raise httpx.HTTPError.
+    address included. Compressed answers are not asked for, because their size is not known before they are unpacked: they are
+    refused, or, `unpacking`, unpacked up to the largest size. Proxies and certificates named in the environment are not used;
+    redirects are not followed, cookies not kept. `resolve` finds the addresses that are connected to; what it raises, besides
+    httpcore's errors, is raised. Requests raise httpx.HTTPError.
     """
+    backend = DeadlineBackend(resolve or resolved)
+    return _client(_DeadlineTransport(backend, max_bytes, connections, unpacking=unpacking), headers)
+
+
+def _client(transport: "_DeadlineTransport", headers: Mapping[str, str] | None = None) -> httpx.Client:
     # It tells of every request, with an address that may name a person or hold a token.
     getLogger("httpx").setLevel(WARNING)
-    pool = httpcore.ConnectionPool(
-        ssl_context=httpx.create_ssl_context(trust_env=False),
-        max_connections=connections,
-        keepalive_expiry=MAX_IDLE_SECONDS,
-        network_backend=_DeadlineBackend(resolve or resolved),
-    )
     return httpx.Client(
-        transport=_DeadlineTransport(pool, max_bytes, connect_seconds, unpacking=unpacking),
+        transport=transport,
         headers={**(headers or {}), "Accept-Encoding": "identity"},
+        # What one request was given is not told with the next, which may be another person's.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         trust_env=False,
         follow_redirects=False,
     )
@@ -115,17 +118,31 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
 
 
 class _DeadlineTransport(httpx.BaseTransport):
-    def __init__(self, pool: httpcore.ConnectionPool, max_bytes: int, connect_seconds: float, *, unpacking: bool) -> None:
-        self._pool = pool
+    # Of an answer that is not `whole`, what is taken is given, packed or cut as it is: its status tells what is to be known.
+    def __init__(
+        self,
+        backend: "DeadlineBackend",
+        max_bytes: int,
+        connections: int | None,
+        *,
+        unpacking: bool = False,
+        whole: bool = True,
+    ) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=httpx.create_ssl_context(trust_env=False),
+            max_connections=connections,
+            max_keepalive_connections=CONNECTIONS if connections is None else connections,
+            keepalive_expiry=MAX_IDLE_SECONDS,
+            network_backend=backend,
+        )
         self._max_bytes = max_bytes
-        self._connect_seconds = connect_seconds
         self._unpacking = unpacking
+        self._whole = whole
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         seconds: float = request.extensions["timeout"]["read"]
         # httpcore hands these three on to the stream and the backend below as they are: there they are moments, not spans.
-        now = perf_counter()
-        moments = {**dict.fromkeys(("read", "write"), now + seconds), "connect": now + min(seconds, self._connect_seconds)}
+        moments = dict.fromkeys(("connect", "read", "write"), perf_counter() + seconds)
         asked = httpcore.Request(
             request.method,
             httpcore.URL(
@@ -136,7 +153,7 @@ class _DeadlineTransport(httpx.BaseTransport):
             ),
             headers=request.headers.raw,
             content=request.stream,
-            extensions={**request.extensions, "timeout": {"pool": seconds, **moments}},
+            extensions={"timeout": {"pool": seconds, **moments}},
         )
         try:
             response = self._pool.handle_request(asked)
@@ -157,14 +174,16 @@ class _DeadlineTransport(httpx.BaseTransport):
     def _content(self, response: httpcore.Response) -> bytes:
         encodings = {value.strip().lower() for name, value in response.headers if name.lower() == b"content-encoding"}
         packed = encodings - {b"identity", b""}
-        if packed and not (self._unpacking and packed <= PACKED):
+        if packed and self._whole and not (self._unpacking and packed <= PACKED):
             raise httpx.DecodingError("a compressed answer was not asked for")
         content = bytearray()
         # One byte more than is taken shows that there is more, however much that would be unpacked.
-        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed and self._unpacking else None
         for piece in response.iter_stream():
             content += _unpacked(unpacker, piece, self._max_bytes + 1 - len(content)) if unpacker else piece
             if len(content) > self._max_bytes:
+                if not self._whole:
+                    return bytes(content[: self._max_bytes])
                 raise AnswerTooLargeError(f"more than {self._max_bytes} bytes")
         if unpacker is not None and not unpacker.eof:
             raise httpx.DecodingError("the compressed answer is cut short")
@@ -178,10 +197,23 @@ def _unpacked(unpacker: "zlib._Decompress", piece: bytes, most: int) -> bytes:
         raise httpx.DecodingError("the compressed answer is broken") from error
 
 
-class _DeadlineBackend(httpcore.NetworkBackend):
-    def __init__(self, resolve: Resolve = resolved) -> None:
-        self._backend = httpcore.SyncBackend()
+_Streams = Callable[[httpcore.NetworkStream], httpcore.NetworkStream]
+
+
+class DeadlineBackend(httpcore.NetworkBackend):
+    """Connects to each address of a name in turn; what httpcore hands on as a span of time is a moment here."""
+
+    def __init__(
+        self,
+        resolve: Resolve = resolved,
+        connect_seconds: float = inf,
+        stream: "_Streams | None" = None,
+        backend: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        self._backend = backend or httpcore.SyncBackend()
         self._resolve = resolve
+        self._connect_seconds = connect_seconds
+        self._stream = stream or _DeadlineStream
 
     def connect_tcp(
         self,
@@ -191,16 +223,19 @@ class _DeadlineBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
+        """Connect until the moment `timeout`. Raises httpcore.ConnectError, ConnectTimeout, and what resolving raises."""
+        timeout = min(timeout or 0.0, perf_counter() + self._connect_seconds)
         addresses = self._resolve(host, port, _left(timeout))
-        refused = httpcore.ConnectError("the name has no address")
+        refused: Exception = httpcore.ConnectError("the name has no address")
         # One by one: given the name, the system would start the time anew with each of its addresses.
-        for address in addresses:
+        for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
             try:
-                stream = self._backend.connect_tcp(str(address), port, _left(timeout), local_address, socket_options)
-            except httpcore.ConnectError as error:
+                # A silent address leaves their share of the time to those behind it.
+                stream = self._backend.connect_tcp(address, port, _left(timeout) / left, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 refused = error
             else:
-                return _DeadlineStream(stream)
+                return self._stream(stream)
         raise refused
 
 
@@ -228,7 +263,10 @@ class _DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _DeadlineStream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+        return self._over(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+
+    def _over(self, stream: httpcore.NetworkStream) -> "_DeadlineStream":
+        return _DeadlineStream(stream)
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
@@ -249,7 +287,7 @@ def asked_patience(header: str | None, now: datetime | None = None) -> float | N
         return float(min(int(header.strip()[:12]), 10**9))
     try:
         moment = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (aware - (now or datetime.now(UTC))).total_seconds())
@@ -286,8 +324,6 @@ def json_object(content: bytes) -> Mapping[str, Any] | None:
 CONNECT_SECONDS: Final = 3.05
 # A service that sends messages answers in well under a second; a longer silence is a lost answer.
 ANSWER_SECONDS: Final = 10.0
-# The threads of the largest worker: each finds its own connection.
-GATED_CONNECTIONS: Final = 32
 # A page of 50 messages of 1,600 characters, escaped, takes less than 1 MB.
 MAX_GATED_BYTES: Final = 2_000_000
 
@@ -308,17 +344,52 @@ class _NotTimelyError(Refused):
     """The request may no longer be written."""
 
 
+class _Gate(local):
+    """What this thread's request has to ask before it is written, and whether it was."""
+
+    timely: Callable[[], bool] = staticmethod(lambda: False)
+    written: bool = False
+
+
+class _GatedStream(_DeadlineStream):
+    """Writes a request in one piece, after asking, when its answer is waited for: the network is not waited for in between."""
+
+    def __init__(self, stream: httpcore.NetworkStream, gate: _Gate) -> None:
+        super().__init__(stream)
+        self._gate = gate
+        self._pieces: list[bytes] = []
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002  it is read's that counts
+        self._pieces.append(buffer)
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._pieces:
+            if not self._gate.timely():
+                raise _NotTimelyError
+            self._gate.written = True
+            request, self._pieces = b"".join(self._pieces), []
+            with suppress(httpcore.WriteError):  # who stops listening may have answered before
+                super().write(request, timeout)
+        return super().read(max_bytes, timeout)
+
+    def _over(self, stream: httpcore.NetworkStream) -> "_GatedStream":
+        return _GatedStream(stream, self._gate)
+
+
 class GatedClient:
     """Requests that ask before they are written, and that know whether they were: for what must not be done twice.
 
-    One for all threads, to the host of `base_url` and no other. An answer is lost after `seconds`.
+    One for all threads, each with a connection, to the host of `base_url` and no other. An answer is lost after `seconds`; one
+    that is packed or too large is given as it is, cut, for its status says what became of the request.
     """
 
     def __init__(self, base_url: str, seconds: float = ANSWER_SECONDS) -> None:
         parts = urlsplit(base_url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
         self._seconds = seconds
-        self._http = bounded_client(MAX_GATED_BYTES, connections=GATED_CONNECTIONS, connect_seconds=CONNECT_SECONDS)
+        self._gate = _Gate()
+        backend = DeadlineBackend(connect_seconds=CONNECT_SECONDS, stream=partial(_GatedStream, gate=self._gate))
+        self._http = _client(_DeadlineTransport(backend, MAX_GATED_BYTES, None, whole=False))
         # A sender lasts as long as its worker, and nobody has to close it.
         finalize(self, self._http.close)
 
@@ -333,21 +404,14 @@ class GatedClient:
 
         Raises NotWrittenError, BrokenExchangeError.
         """
-        written = False
-
-        def gate(event: str, _info: Mapping[str, Any]) -> None:
-            nonlocal written
-            if event == "http11.send_request_headers.started":
-                if not timely():
-                    raise _NotTimelyError
-                written = True
-
-        url, extensions = self._origin + path, {"trace": gate}
+        self._gate.timely, self._gate.written = timely, False
         try:
-            return self._http.request(method, url, content=body, headers=headers, timeout=self._seconds, extensions=extensions)
+            return self._http.request(method, self._origin + path, content=body, headers=headers, timeout=self._seconds)
         except _NotTimelyError as error:
             raise NotWrittenError("not sent in time", 0.0) from error
         except httpx.HTTPError as error:
-            if written:
+            if self._gate.written:
                 raise BrokenExchangeError(f"the answer was lost: {type(error).__name__}") from error
             raise NotWrittenError(f"the service could not be reached: {type(error).__name__}") from error
+        finally:
+            self._gate.timely = _Gate.timely

@@ -4,7 +4,8 @@ import logging
 import socket
 import struct
 from collections.abc import Callable, Iterator
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Thread
 from traceback import format_exception
 
 import pytest
@@ -187,11 +188,41 @@ def test_a_connection_that_ended_between_requests_is_replaced(start: Start) -> N
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "429 Too Many Requests"])
-def test_a_refusal_without_a_code_is_clear_by_its_status(start: Start, status: str) -> None:
-    """These say "not taken" even from something between us and Twilio."""
-    sender, _ = start(answer(status, b"<html>No</html>"))
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        pytest.param(b"<html>No</html>", [], id="HTML"),
+        pytest.param(b"\x1f\x8b", ["Content-Encoding: gzip"], id="packed unasked"),
+        pytest.param(b"x" * 3_000_000, [], id="larger than is taken"),
+    ],
+)
+def test_a_refusal_without_a_code_is_clear_by_its_status(start: Start, status: str, body: bytes, headers: list[str]) -> None:
+    """These say "not taken" even from something between us and Twilio, whatever else they say."""
+    sender, _ = start(answer(status, body, *headers))
     with pytest.raises(TemporarySendError):
         sender.send(OUTGOING, lambda: True)
+
+
+def test_nothing_of_one_answer_goes_with_the_next_request(start: Start) -> None:
+    """A cookie would tell one person's request by another's."""
+    sender, wire = start(answer("201 Created", TAKEN, "Set-Cookie: who=1; Path=/"), answer("201 Created", TAKEN))
+    for _ in range(2):
+        assert sender.send(OUTGOING, lambda: True) == "SM1"
+    assert b"cookie" not in wire.requests[1].lower()
+
+
+def test_more_threads_than_any_pool_holds_ask_at_once(start: Start) -> None:
+    """A thread waits for no other's connection: the moment until which a message may be sent would pass meanwhile."""
+    together = 40
+    sender, _ = start(*[answer("201 Created", TAKEN)] * together)
+    gathered = Barrier(together)
+
+    def timely() -> bool:
+        gathered.wait(timeout=20)
+        return True
+
+    with ThreadPoolExecutor(together) as threads:
+        assert list(threads.map(lambda _: sender.send(OUTGOING, timely), range(together))) == ["SM1"] * together
 
 
 NOW = "Date: Fri, 21 Nov 2025 10:00:00 GMT"
@@ -206,6 +237,7 @@ NOW = "Date: Fri, 21 Nov 2025 10:00:00 GMT"
         ([NOW, "Retry-After: Fri, 21 Nov 2025 10:01:30 GMT"], 90.0),
         ([NOW, "Retry-After: Fri, 21 Nov 2025 09:00:00 GMT"], 0.0),
         ([NOW, "Retry-After: Sat, 22 Nov 2025 10:00:00 GMT"], 900.0),
+        ([NOW, "Retry-After: Fri, 21 Nov 2025 10:01:30 +9999999999"], None),
         (["Retry-After: Fri, 21 Nov 2025 10:01:30 GMT"], None),
         (["Retry-After: soon"], None),
         (["Retry-After: -1"], None),
