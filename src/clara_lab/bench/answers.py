@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from operator import mul
 from typing import Final
 
 from clara.retrieval.embedders import embedded, is_blank
@@ -13,6 +14,7 @@ from clara_lab.bench.prompts import LABELS
 from clara_lab.bench.record import Score
 
 NO_GOLD: Final = "no right answer is known"
+SEMANTIC_SIMILARITY: Final = "semantic_similarity"
 NO_ANSWER: Final = "no answer was written"
 ARTICLES: Final = frozenset({"a", "an", "the", "el", "la", "los", "las", "lo", "un", "una", "unos", "unas"})
 
@@ -95,27 +97,21 @@ def _number(match: re.Match[str]) -> str:
     return f"{''.join(parts[:-1])}.{parts[-1]}"
 
 
-SEMANTIC_SIMILARITY: Final = "semantic_similarity"
-
-
 def semantic_similarities(answered: Sequence[tuple[BenchQuestion, str | None]], embedder: Embedder) -> list[Score]:
     """Give the cosine (-1..1) of each answer with its right answer, in order, asking the embedder once.
 
     A missing answer or right answer, and an embedder that is out, are errors and no zeros. Both texts are embedded as
     queries, as models with two roles advise for texts of one kind.
     """
-    measured = [_unmeasurable(question, answer) for question, answer in answered]
-    wanted = [
-        (place, question.answer, answer or "") for place, (question, answer) in enumerate(answered) if measured[place] is None
-    ]
-    texts = list(dict.fromkeys(text for _, *pair in wanted for text in pair))
+    faults = [_unmeasurable(question, answer) for question, answer in answered]
+    pairs = [(question.answer, answer or "") for question, answer in answered]
+    texts = list(dict.fromkeys(text for pair, fault in zip(pairs, faults, strict=True) if not fault for text in pair))
     try:
         vectors = dict(zip(texts, embedded(embedder, texts, "query") if texts else (), strict=True))
     except EmbedderUnavailableError as error:
-        return [given or Score(None, str(error)) for given in measured]
-    for place, gold, answer in wanted:
-        measured[place] = Score(sum(one * other for one, other in zip(vectors[gold], vectors[answer], strict=True)))
-    return [given for given in measured if given]
+        return [fault or Score(None, str(error)) for fault in faults]
+    measured = zip(faults, pairs, strict=True)
+    return [fault or Score(sum(map(mul, vectors[gold], vectors[answer]))) for fault, (gold, answer) in measured]
 
 
 def _unmeasurable(question: BenchQuestion, answer: str | None) -> Score | None:

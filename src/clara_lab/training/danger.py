@@ -45,6 +45,7 @@ DANGEROUS: Final = "violencia_genero_urgencias"
 # How loose the penalty on the weights of the embedding and of the letters is. Of 390 dangers by three authors the right help
 # came first in .933 with these and in .918 with the classifier's own, at the same share of near misses (.061 of 330).
 PENALTIES: Final = (0.707, 1.414)
+READINGS: Final = {"full": "with_vector", "grams": "by_letters"}
 # Of messages that are no danger and of ordinary questions, the shares that may reach each level: the greater threshold counts.
 MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.20, 0.06), "likely": (0.137, 0.05), "sure": (0.025, 0.003)}
 
@@ -80,23 +81,19 @@ def main(*, validate: bool) -> None:
     data = resources() / "data"
     examples = examples_of(data)
     features, arrays, about = train_embedded(labelled(examples), *PENALTIES)
-    shares = judged_by_others(examples, features)
-    none = about["classes"].index(NONE)
-    names = {"full": "with_vector", "grams": "by_letters"}
-    about["thresholds"] = {
-        names[name]: {level: least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
-        for name, found in shares.items()
-    }
-    report("author", examples, {names[name]: found for name, found in shares.items()}, about)
+
+    def judged(*grouping: Any) -> dict[str, NDArray[np.float64]]:  # noqa: ANN401  those of `judged_by_others`
+        return {READINGS[name]: found for name, found in judged_by_others(examples, features, *grouping).items()}
+
+    shares, none = judged(), about["classes"].index(NONE)
+    for name, found in shares.items():
+        levels = {level: least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
+        about.setdefault("thresholds", {})[name] = levels
+    report("author", examples, shares, about)
     if validate:
         spoken = [one.language for one in examples]
-        groupings = {
-            "scenario": ([f"{one.author}/{one.scenario}" for one in examples], FOLDS),
-            "language": (spoken, len(set(spoken))),
-        }
-        for grouping, (groups, folds) in groupings.items():
-            judged = judged_by_others(examples, features, groups, folds)
-            report(grouping, examples, {names[name]: found for name, found in judged.items()}, about)
+        report("scenario", examples, judged([f"{one.author}/{one.scenario}" for one in examples]), about)
+        report("language", examples, judged(spoken, len(set(spoken))), about)
     write_model(data / "danger" / "model.npz", arrays, about)
 
 
