@@ -94,17 +94,11 @@ def _entry(line: str, file: str, number: int, schema: Schema) -> tuple[dict[str,
 
 def _question(entry: Mapping[str, Any]) -> Question:
     return Question(
-        id=entry["id"],
-        query=entry["query"],
-        language=entry["language"],
+        **{name: entry[name] for name in ("id", "query", "language", "territory", "category", "difficulty", "split")},
         documents=frozenset(entry["expected_procedures"]),
         section=entry["expected_section"],
         accepted_sections=frozenset(entry.get("accepted_sections", ())),
         facts=frozenset(entry["expected_facts"]),
-        territory=entry["territory"],
-        category=entry["category"],
-        difficulty=entry["difficulty"],
-        split=entry["split"],
     )
 
 

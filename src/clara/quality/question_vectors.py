@@ -36,7 +36,7 @@ class OnceEmbedder(WrappedEmbedder):
     @property
     def texts(self) -> list[str]:
         """Give the questions that were embedded."""
-        return [text for text, role in self._made if role == "query"]
+        return list(self.vectors())
 
     def vectors(self) -> Mapping[str, list[float]]:
         """Give the vectors of the questions, by text."""

@@ -230,16 +230,15 @@ def completed(questions: Iterable[Question], outcomes: Iterable[Outcome]) -> lis
     return [known.get(question.id, missing(question)) for question in questions]
 
 
+# What of a question stands in a row, under its own name.
+ASKED = ("id", "query", "language", "category", "difficulty", "split")
+
+
 def as_rows(outcomes: Iterable[Outcome]) -> list[dict[str, Any]]:
     """Write outcomes as plain values, one row a question."""
     return [
         {
-            "id": outcome.question.id,
-            "query": outcome.question.query,
-            "language": outcome.question.language,
-            "category": outcome.question.category,
-            "difficulty": outcome.question.difficulty,
-            "split": outcome.question.split,
+            **{name: getattr(outcome.question, name) for name in ASKED},
             "expected": sorted(outcome.question.documents),
             "expected_section": outcome.question.section,
             "answered": outcome.answered,

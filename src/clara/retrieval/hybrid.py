@@ -102,13 +102,9 @@ def traced(query: Query, hits: Sequence[Hit], judge: Judge | None, chance: float
         "hits": [
             {
                 "id": hit.passage.id,
-                "score": hit.score,
-                "cosine": hit.cosine,
-                "dense_rank": hit.dense_rank,
+                **{name: getattr(hit, name) for name in ("score", "cosine", "dense_rank")},
                 "bm25": hit.lexical,
-                "lexical_rank": hit.lexical_rank,
-                "linked": hit.linked,
-                "coverage": hit.coverage,
+                **{name: getattr(hit, name) for name in ("lexical_rank", "linked", "coverage")},
             }
             for hit in hits
         ],

@@ -78,9 +78,7 @@ def found_json(found: Found) -> dict[str, Any]:
             "section": hit.passage.section,
             "heading": list(hit.passage.heading),
             "text": hit.passage.text,
-            "cosine": hit.cosine,
-            "lexical": hit.lexical,
-            "coverage": hit.coverage,
+            **{name: getattr(hit, name) for name in ("cosine", "lexical", "coverage")},
         }
         for shown, hit in zip(_hits(found), found.hits, strict=False)
     ]

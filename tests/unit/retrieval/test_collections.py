@@ -12,7 +12,6 @@ from unit_builders import hit_of
 from clara.retrieval.options.composition import (
     CLARA,
     DEVMATRIX,
-    Collection,
     Gathered,
     MissingThresholdError,
     Phase,
@@ -139,9 +138,7 @@ def test_thresholds_are_lowered_together(curated, project, steps, found) -> None
     index = Index(curated=[curated], project_code=[project])
     gathered = phased(index.search, DEVMATRIX)(QUERY)
     assert ids(gathered) == found
-    assert gathered.relaxed == pytest.approx(
-        {phase.collection.name: max(0.3, phase.collection.threshold * 0.8**steps) for phase in DEVMATRIX}
-    )
+    assert gathered.relaxed == pytest.approx({phase.name: max(0.3, phase.threshold * 0.8**steps) for phase in DEVMATRIX})
     assert len(index.asked) == len(NAMES)
 
 
@@ -161,7 +158,7 @@ def test_nothing_is_lowered_while_one_collection_answers() -> None:
 
 def test_a_threshold_under_the_floor_is_not_raised() -> None:
     """Relaxing leaves a collection alone whose threshold is below the floor already."""
-    phases = (Phase(Collection("low", 0.2)), Phase(Collection("high", 0.8)))
+    phases = (Phase("low", 0.2), Phase("high", 0.8))
     gathered = phased(Index(low=[0.1], high=[0.7]).search, phases)(QUERY)
     assert (ids(gathered), gathered.relaxed) == (["high-s-1"], {"high": pytest.approx(0.64)})
 
@@ -214,7 +211,7 @@ def test_bounds_hold_for_any_index(curated, project_code, standards, limit, orde
     gathered = phased(index.search, DEVMATRIX, order=order)(replace(QUERY, limit=limit))
     assert len(gathered.hits) <= limit
     assert max(Counter(ids(gathered)).values(), default=1) == 1
-    usual = {phase.collection.name: phase.collection.threshold for phase in DEVMATRIX}
+    usual = {phase.name: phase.threshold for phase in DEVMATRIX}
     assert all(hit.cosine >= {**usual, **gathered.relaxed}[hit.passage.collection] for hit in gathered.hits)
     assert max(Counter(query.collections for query in index.asked).values()) == 1
     assert min(gathered.relaxed.values(), default=0.3) >= 0.3
@@ -226,12 +223,12 @@ def test_bounds_hold_for_any_index(curated, project_code, standards, limit, orde
 def test_thresholds_are_handed_in() -> None:
     """The phases of other collections follow the same rule with their own thresholds."""
     phases = phases_of(CLARA, {"curado": 0.86, "normativa": 0.85, "comun": 0.87, "other": 0.1})
-    assert [phase.collection for phase in phases] == [
-        Collection("curado", 0.86),
-        Collection("normativa", 0.85),
-        Collection("comun", 0.87, share=1 / 3),
-    ]
-    assert [phase.below for phase in phases] == [phase.below for phase in DEVMATRIX] == [1.0, 0.5, 0.7]
+    assert phases == (
+        Phase("curado", 0.86),
+        Phase("normativa", 0.85, below=0.5),
+        Phase("comun", 0.87, share=1 / 3, below=0.7),
+    )
+    assert [phase.below for phase in DEVMATRIX] == [1.0, 0.5, 0.7]
 
 
 def test_a_missing_threshold_is_named() -> None:
@@ -243,10 +240,10 @@ def test_a_missing_threshold_is_named() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Collection("a", 1.1),
-        lambda: Collection("a", math.nan),
-        lambda: Collection("a", 0.5, share=0),
-        lambda: Collection("a", 0.5, share=1.5),
+        lambda: Phase("a", 1.1),
+        lambda: Phase("a", math.nan),
+        lambda: Phase("a", 0.5, share=0),
+        lambda: Phase("a", 0.5, share=1.5),
         lambda: Relaxation(step=1),
         lambda: Relaxation(step=0),
         lambda: Relaxation(floor=0),

@@ -12,7 +12,6 @@ from clara.retrieval.options.rerankers import (
     HeuristicWeights,
     RerankerUnavailableError,
     TextReranker,
-    heuristic_scores,
     in_order,
     reranked,
 )
@@ -21,6 +20,7 @@ from clara.retrieval.passage import Found, Hit, Query, Status
 QUERY = Query("¿cuánto tarda?", "clara", limit=3)
 HITS = tuple(hit_of(f"nie-plazos-0{place}", 1 - place / 10) for place in range(1, 6))
 WEIGHTS = HeuristicWeights(curated=frozenset({"curado"}))
+HEURISTIC = HeuristicReranker(WEIGHTS)
 
 
 @dataclass
@@ -173,7 +173,7 @@ def test_a_scorer_sees_question_and_indexed_text_only() -> None:
 def test_the_heuristic_adds_what_its_weights_say(characters: int, collection: str, score: float) -> None:
     """Similarity .5 with bonus and penalty at each border of length, in a curated collection and in another."""
     hit = Hit(passage_of(text="x" * characters, collection=collection), 0.9, cosine=0.5)
-    assert heuristic_scores([hit], WEIGHTS) == pytest.approx([score])
+    assert HEURISTIC.scores(QUERY, [hit]) == pytest.approx([score])
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_the_heuristic_adds_what_its_weights_say(characters: int, collection: st
 )
 def test_the_heuristic_stays_between_0_and_1(cosine: float, characters: int, score: float) -> None:
     """No bonus lifts a score above 1 and nothing goes below 0."""
-    assert heuristic_scores([Hit(passage_of(text="x" * characters), 0.9, cosine=cosine)], WEIGHTS) == pytest.approx([score])
+    assert HEURISTIC.scores(QUERY, [Hit(passage_of(text="x" * characters), 0.9, cosine=cosine)]) == pytest.approx([score])
 
 
 def test_a_tier_without_cosine_is_judged_by_its_own_score() -> None:
     """Where nothing measured a similarity, the score that ordered the hits stands in for it."""
-    assert heuristic_scores([hit_of(score=0.4, text="x" * 100)], WEIGHTS) == pytest.approx([0.45])
+    assert HEURISTIC.scores(QUERY, [hit_of(score=0.4, text="x" * 100)]) == pytest.approx([0.45])
 
 
 def test_the_heuristic_lifts_a_curated_passage_over_a_slightly_nearer_one() -> None:

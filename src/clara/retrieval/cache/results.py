@@ -21,6 +21,9 @@ from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 
 # The fields of a hit beside its passage.
 SCORES: Final = tuple(field.name for field in fields(Hit))[1:]
+# The fields of a result that hold hits, those that hold names, and all that are JSON as they are.
+LISTS, NAMES = ("hits", "ended"), ("outages", "failures")
+PLAIN: Final = tuple(field.name for field in fields(Found) if field.name not in LISTS)
 
 
 class UnreadableResultError(Invalid):
@@ -32,18 +35,8 @@ def encode(found: Found) -> bytes:
 
     TypeError or ValueError when metadata or trace are not JSON.
     """
-    written = {
-        "status": found.status.value,
-        "tier": found.tier,
-        "hits": [_written(hit) for hit in found.hits],
-        "outages": found.outages,
-        "timings_ms": dict(found.timings_ms),
-        "confidence": found.confidence,
-        "failures": found.failures,
-        "relaxed": dict(found.relaxed),
-        "trace": dict(found.trace),
-        "ended": [_written(hit) for hit in found.ended],
-    }
+    written = {name: getattr(found, name) for name in PLAIN}
+    written |= {name: [_written(hit) for hit in getattr(found, name)] for name in LISTS}
     return json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
@@ -51,18 +44,9 @@ def decode(stored: bytes) -> Found:
     """Give back the result that was encoded. Raises UnreadableResultError."""
     try:
         read = json.loads(stored.decode())
-        return Found(
-            status=Status(read["status"]),
-            tier=read["tier"],
-            hits=tuple(_read(hit) for hit in read["hits"]),
-            outages=tuple(read["outages"]),
-            timings_ms=read["timings_ms"],
-            confidence=read["confidence"],
-            failures=tuple(read["failures"]),
-            relaxed=read["relaxed"],
-            trace=read["trace"],
-            ended=tuple(_read(hit) for hit in read["ended"]),
-        )
+        values: dict[str, Any] = {name: tuple(read[name]) if name in NAMES else read[name] for name in PLAIN}
+        values |= {name: tuple(_read(hit) for hit in read[name]) for name in LISTS}
+        return Found(**{**values, "status": Status(read["status"])})
     except (ValueError, TypeError, KeyError) as error:
         msg = f"a remembered result could not be read ({type(error).__name__}); it is retrieved again"
         raise UnreadableResultError(msg) from error

@@ -76,28 +76,22 @@ class MissingThresholdError(Invalid, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
-    """A named part of a corpus, the least cosine (-1..1) at which its passages count, and the share (0..1] asked of it.
+class Phase:
+    """A collection, the least cosine (-1..1) at which its passages count, and the share (0..1] of the limit asked of it.
 
-    Raises ValueError when a number is out of its range.
+    It is asked only while fewer hits than `below`, a share of the limit, have passed; 1 is the whole limit. Raises ValueError
+    when a number is out of its range.
     """
 
     name: str
     threshold: float
     share: float = 1.0
+    below: float = 1.0
 
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1 or not 0 < self.share <= 1:
             msg = f"{self}: give a threshold from -1 to 1 and a share above 0, at most 1"
             raise ValueError(msg)
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A collection that is asked only while fewer hits than this share of the limit have passed; 1 is the whole limit."""
-
-    collection: Collection
-    below: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +124,7 @@ def phases_of(names: Sequence[str], thresholds: Mapping[str, float]) -> tuple[Ph
     if missing is not None:
         raise MissingThresholdError(missing)
     rules = [(1.0, 1.0), (1.0, 0.5)] + [(1 / 3, 0.7)] * len(names)
-    return tuple(
-        Phase(Collection(name, thresholds[name], share), below) for name, (share, below) in zip(names, rules, strict=False)
-    )
+    return tuple(Phase(name, thresholds[name], share, below) for name, (share, below) in zip(names, rules, strict=False))
 
 
 # The thresholds were published for another embedding model: fit them before using them with this one.
@@ -191,13 +183,12 @@ class _AskedCollection:
 def _asked(search: Search, phases: Sequence[Phase], query: Query) -> list[_AskedCollection]:
     asked: list[_AskedCollection] = []
     for phase in phases:
-        name = phase.collection.name
-        if query.collections and name not in query.collections:
+        if query.collections and phase.name not in query.collections:
             continue
         if len(_passing(asked)) < phase.below * query.limit:
-            limit = ceil(query.limit * phase.collection.share)
-            hits = search(replace(query, collections=(name,), limit=limit))
-            asked.append(_AskedCollection(name, hits, phase.collection.threshold))
+            limit = ceil(query.limit * phase.share)
+            hits = search(replace(query, collections=(phase.name,), limit=limit))
+            asked.append(_AskedCollection(phase.name, hits, phase.threshold))
     return asked
 
 

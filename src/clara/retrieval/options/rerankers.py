@@ -82,14 +82,6 @@ class HeuristicWeights:
     long_above: int = 3_000
 
 
-def heuristic_scores(hits: Sequence[Hit], weights: HeuristicWeights) -> list[float]:
-    """Score each hit 0..1: similarity, a bonus for a curated collection, and a bonus or penalty for the text's length.
-
-    The similarity is the cosine, or the fused score where the tier measures no cosine.
-    """
-    return [_heuristic_score(hit, weights) for hit in hits]
-
-
 def _heuristic_score(hit: Hit, weights: HeuristicWeights) -> float:
     score = hit.score if hit.cosine is None else hit.cosine
     if hit.passage.collection in weights.curated:
@@ -112,8 +104,11 @@ class HeuristicReranker:
     name: str = "heuristic"
 
     def scores(self, _query: Query, hits: Sequence[Hit]) -> Sequence[float]:
-        """Give `heuristic_scores`."""
-        return heuristic_scores(hits, self.weights)
+        """Score each hit 0..1: similarity, a bonus for a curated collection, and a bonus or penalty for the text's length.
+
+        The similarity is the cosine, or the fused score where the tier measures no cosine.
+        """
+        return [_heuristic_score(hit, self.weights) for hit in hits]
 
 
 def in_order(scored: Iterable[tuple[int, float]], count: int) -> list[float]:
