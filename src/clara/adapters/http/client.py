@@ -1,4 +1,4 @@
-"""The one HTTP client: requests under a deadline, bounded answers, and requests that ask before they are written.
+"""The one HTTP client: requests under a deadline, and bounded answers.
 
 Nothing here sends a request twice: no retries, no redirects.
 """
@@ -8,24 +8,20 @@ import socket
 import ssl
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from logging import WARNING, getLogger
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread, local
+from threading import Lock, Thread
 from time import perf_counter
 from typing import Any, Final
-from urllib.parse import urlsplit
-from weakref import finalize
 
 import httpcore
 import httpx
 
-from clara.errors import Refused, Unavailable
+from clara.errors import Refused
 
 # What is taken of a server that compresses without being asked.
 PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})
@@ -58,10 +54,11 @@ def bounded_client(
     httpcore's errors, is raised. Requests raise httpx.HTTPError.
     """
     backend = DeadlineBackend(resolve or resolved)
-    return _client(_DeadlineTransport(backend, max_bytes, connections, unpacking=unpacking), headers)
+    return client_over(DeadlineTransport(backend, max_bytes, connections, unpacking=unpacking), headers)
 
 
-def _client(transport: "_DeadlineTransport", headers: Mapping[str, str] | None = None) -> httpx.Client:
+def client_over(transport: "DeadlineTransport", headers: Mapping[str, str] | None = None) -> httpx.Client:
+    """Make a client over a transport, which follows no redirects, keeps no cookies and heeds no environment."""
     # It tells of every request, with an address that may name a person or hold a token.
     getLogger("httpx").setLevel(WARNING)
     return httpx.Client(
@@ -117,8 +114,12 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
     raise httpcore.ConnectError("the name could not be resolved") from addresses
 
 
-class _DeadlineTransport(httpx.BaseTransport):
-    # Of an answer that is not `whole`, what is taken is given, packed or cut as it is: its status tells what is to be known.
+class DeadlineTransport(httpx.BaseTransport):
+    """One pool of connections, any number of them for None, in which a request's timeout is its whole time.
+
+    Where answers need not be `whole`, what is taken of them is given, packed or cut as it is: the status tells what is to be known.
+    """
+
     def __init__(
         self,
         backend: "DeadlineBackend",
@@ -140,6 +141,7 @@ class _DeadlineTransport(httpx.BaseTransport):
         self._whole = whole
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Exchange one request. Raises httpx.TransportError, DecodingError."""
         seconds: float = request.extensions["timeout"]["read"]
         # httpcore hands these three on to the stream and the backend below as they are: there they are moments, not spans.
         moments = dict.fromkeys(("connect", "read", "write"), perf_counter() + seconds)
@@ -169,6 +171,7 @@ class _DeadlineTransport(httpx.BaseTransport):
         return httpx.Response(response.status, headers=headers, stream=httpx.ByteStream(content))
 
     def close(self) -> None:
+        """Close the connections that wait for a request."""
         self._pool.close()
 
     def _content(self, response: httpcore.Response) -> bytes:
@@ -213,7 +216,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
         self._backend = backend or httpcore.SyncBackend()
         self._resolve = resolve
         self._connect_seconds = connect_seconds
-        self._stream = stream or _DeadlineStream
+        self._stream = stream or DeadlineStream
 
     def connect_tcp(
         self,
@@ -239,14 +242,18 @@ class DeadlineBackend(httpcore.NetworkBackend):
         raise refused
 
 
-class _DeadlineStream(httpcore.NetworkStream):
+class DeadlineStream(httpcore.NetworkStream):
+    """A connection in which every `timeout` is a moment."""
+
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what has come. Raises httpcore.ReadTimeout, ReadError."""
         return self._stream.read(max_bytes, _left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write everything. Raises httpcore.WriteTimeout, WriteError."""
         connection: socket.socket = self._stream.get_extra_info("socket")
         try:
             connection.settimeout(_left(timeout))
@@ -258,17 +265,20 @@ class _DeadlineStream(httpcore.NetworkStream):
             raise httpcore.WriteError(str(error)) from error
 
     def close(self) -> None:
+        """Close the connection."""
         self._stream.close()
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
+        """Speak TLS from here on. Raises httpcore.ConnectError, ConnectTimeout."""
         return self._over(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
 
-    def _over(self, stream: httpcore.NetworkStream) -> "_DeadlineStream":
-        return _DeadlineStream(stream)
+    def _over(self, stream: httpcore.NetworkStream) -> "DeadlineStream":
+        return DeadlineStream(stream)
 
     def get_extra_info(self, info: str) -> object:
+        """Give what the stream below knows: its socket, its addresses."""
         return self._stream.get_extra_info(info)
 
 
@@ -318,100 +328,3 @@ def json_object(content: bytes) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
-
-
-# A lost SYN is repeated after 1 s and again after 2 s: a little more than both.
-CONNECT_SECONDS: Final = 3.05
-# A service that sends messages answers in well under a second; a longer silence is a lost answer.
-ANSWER_SECONDS: Final = 10.0
-# A page of 50 messages of 1,600 characters, escaped, takes less than 1 MB.
-MAX_GATED_BYTES: Final = 2_000_000
-
-
-class NotWrittenError(Unavailable):
-    """Nothing of the request was written: it cannot have been taken. `wait` is in seconds, None where nothing is known."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.wait = wait
-
-
-class BrokenExchangeError(Unavailable):
-    """The request was written and no answer came that tells whether it was taken."""
-
-
-class _NotTimelyError(Refused):
-    """The request may no longer be written."""
-
-
-class _Gate(local):
-    """What this thread's request has to ask before it is written, and whether it was."""
-
-    timely: Callable[[], bool] = staticmethod(lambda: False)
-    written: bool = False
-
-
-class _GatedStream(_DeadlineStream):
-    """Writes a request in one piece, after asking, when its answer is waited for: the network is not waited for in between."""
-
-    def __init__(self, stream: httpcore.NetworkStream, gate: _Gate) -> None:
-        super().__init__(stream)
-        self._gate = gate
-        self._pieces: list[bytes] = []
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002  it is read's that counts
-        self._pieces.append(buffer)
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._pieces:
-            if not self._gate.timely():
-                raise _NotTimelyError
-            self._gate.written = True
-            request, self._pieces = b"".join(self._pieces), []
-            with suppress(httpcore.WriteError):  # who stops listening may have answered before
-                super().write(request, timeout)
-        return super().read(max_bytes, timeout)
-
-    def _over(self, stream: httpcore.NetworkStream) -> "_GatedStream":
-        return _GatedStream(stream, self._gate)
-
-
-class GatedClient:
-    """Requests that ask before they are written, and that know whether they were: for what must not be done twice.
-
-    One for all threads, each with a connection, to the host of `base_url` and no other. An answer is lost after `seconds`; one
-    that is packed or too large is given as it is, cut, for its status says what became of the request.
-    """
-
-    def __init__(self, base_url: str, seconds: float = ANSWER_SECONDS) -> None:
-        parts = urlsplit(base_url)
-        self._origin = f"{parts.scheme}://{parts.netloc}"
-        self._seconds = seconds
-        self._gate = _Gate()
-        backend = DeadlineBackend(connect_seconds=CONNECT_SECONDS, stream=partial(_GatedStream, gate=self._gate))
-        self._http = _client(_DeadlineTransport(backend, MAX_GATED_BYTES, None, whole=False))
-        # A sender lasts as long as its worker, and nobody has to close it.
-        finalize(self, self._http.close)
-
-    def close(self) -> None:
-        """Close the connections that wait for a request."""
-        self._http.close()
-
-    def exchange(
-        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timely: Callable[[], bool]
-    ) -> httpx.Response:
-        """Write one request, if it is still `timely` once the connection stands, and give its answer.
-
-        Raises NotWrittenError, BrokenExchangeError.
-        """
-        self._gate.timely, self._gate.written = timely, False
-        try:
-            return self._http.request(method, self._origin + path, content=body, headers=headers, timeout=self._seconds)
-        except _NotTimelyError as error:
-            raise NotWrittenError("not sent in time", 0.0) from error
-        except httpx.HTTPError as error:
-            if self._gate.written:
-                raise BrokenExchangeError(f"the answer was lost: {type(error).__name__}") from error
-            raise NotWrittenError(f"the service could not be reached: {type(error).__name__}") from error
-        finally:
-            self._gate.timely = _Gate.timely

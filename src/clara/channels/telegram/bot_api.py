@@ -12,16 +12,8 @@ from urllib.parse import urlsplit
 import httpx
 import structlog
 
-from clara.adapters.http.client import (
-    ANSWER_SECONDS,
-    AnswerTooLargeError,
-    BrokenExchangeError,
-    GatedClient,
-    NotWrittenError,
-    bounded_client,
-    json_object,
-    reason_of,
-)
+from clara.adapters.http.client import AnswerTooLargeError, bounded_client, json_object, reason_of
+from clara.adapters.http.gated_client import ANSWER_SECONDS, BrokenExchangeError, GatedClient, NotWrittenError
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import LostAnswerError, PermanentSendError, TemporarySendError

@@ -17,14 +17,8 @@ from twilio.http import HttpClient
 from twilio.http.response import Response
 from twilio.rest import Client
 
-from clara.adapters.http.client import (
-    ANSWER_SECONDS,
-    BrokenExchangeError,
-    GatedClient,
-    NotWrittenError,
-    asked_patience,
-    json_object,
-)
+from clara.adapters.http.client import asked_patience, json_object
+from clara.adapters.http.gated_client import ANSWER_SECONDS, BrokenExchangeError, GatedClient, NotWrittenError
 from clara.channels.twilio.codes import FORBIDDEN, TOO_MANY_REQUESTS, UNAUTHORIZED, Meaning, judge
 from clara.delivery.message import Outgoing, Taken
 from clara.delivery.ports import LostAnswerError, PermanentSendError, TemporarySendError
