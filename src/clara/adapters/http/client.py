@@ -117,7 +117,7 @@ def resolved(host: str, port: int, seconds: float, lookup: Lookup = looked_up) -
 class DeadlineTransport(httpx.BaseTransport):
     """One pool of connections, any number of them for None, in which a request's timeout is its whole time.
 
-    Where answers need not be `whole`, what is taken of them is given, packed or cut as it is: the status tells what is to be known.
+    Where answers need not be `whole`, what is taken of them is given, packed or cut as it is, for the sake of their status.
     """
 
     def __init__(
