@@ -113,18 +113,18 @@ def _caches(database_url: str | None, questions: Sequence[str], say: Say) -> Non
 def _threads(database_url: str | None, questions: Sequence[str], say: Say) -> None:
     built: set[int] = set()
     failures: list[str] = []
-
-    def call(caching: Container, number: int) -> None:
-        retrieve: Retrieve = caching.retriever
-        built.add(id(retrieve))
-        asked = questions[number % len(questions)] + ("" if number % 50 else f" {number}")
-        found = retrieve(Query(asked, CORPUS, "es", limit=1 + number % 5))
-        if found.outages:
-            failures.append(str(found.outages))
-
     settings = Settings(rag_cache_enabled=True, rag_db_url=database_url)
     with Container(settings, database_url) as caching, ThreadPoolExecutor(THREADS) as pool:
-        took = milliseconds(lambda: list(pool.map(partial(call, caching), range(CALLS)))) / 1000
+
+        def call(number: int) -> None:
+            retrieve: Retrieve = caching.retriever
+            built.add(id(retrieve))
+            asked = questions[number % len(questions)] + ("" if number % 50 else f" {number}")
+            found = retrieve(Query(asked, CORPUS, "es", limit=1 + number % 5))
+            if found.outages:
+                failures.append(str(found.outages))
+
+        took = milliseconds(lambda: list(pool.map(call, range(CALLS)))) / 1000
     say(f"{THREADS} threads, {CALLS} calls: failures, builds", f"{len(failures)}, {len(built)}", "0, 1")
     say(f"{THREADS} threads, {CALLS} calls: calls a second", f"{CALLS / took:.0f}", "")
 
