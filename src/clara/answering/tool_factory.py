@@ -36,6 +36,7 @@ from clara.knowledge.questions import OUTSIDE
 from clara.language.detection import LanguageDetector
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
+from clara.language.identity_data import identity_rules
 from clara.language.packs import read_languages
 from clara.language.phrases import every
 from clara.language.tokens import words
@@ -50,6 +51,7 @@ def tools_from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact:
     """Build the tools that hang on data/ alone, which finds nothing: once a process, however many snapshots it has."""
     data = knowledge.data
     wishes = read_wishes(data)
+    identity_rules()  # where they are broken, the start says so, and no message
     return Tools(
         corpus=CORPUS,
         retrieve=_nothing,

@@ -24,7 +24,7 @@ def settle(future: Future[T], work: Callable[[], T]) -> None:
 def _failed(
     future: Future[Any], _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
 ) -> bool:
-    if isinstance(error, Exception):
+    if error is not None:
         future.set_exception(error)
     return isinstance(error, Exception)
 

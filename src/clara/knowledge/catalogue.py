@@ -1,7 +1,6 @@
 """Reading data/: procedures, typical questions and places, every fault named at once, nothing used before all is right."""
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,8 +50,12 @@ def _read_procedures(folder: Path) -> tuple[dict[str, Procedure], frozenset[str]
     for path in sorted((folder / "tramites").glob("*.json")):
         document, problems = read_document(folder, f"tramites/{path.name}", "procedure", path.name)
         if document is not None:
-            with suppress(ValueError):  # a source was seen on a day that is among the problems
+            try:
                 files[path.name] = procedure_from(document)
+            except ValueError:
+                if not problems:  # else a source was seen on a day that is among them
+                    raise
+            else:
                 problems += _procedure_faults(path, files[path.name])
         if problems:
             files.pop(path.name, None)

@@ -4,13 +4,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from stdnum.iso7064 import mod_97_10
 
-from clara.data_files import package_folder, read_data
+from clara.data_files import DataError, Fault, package_folder, read_data
 from clara.language.fold import compatible, spaced
 
+FILE: Final = "identity.json"
 _NAME: Final = re.compile(r"\{([a-z_]+)\}")
 _DIGIT: Final = re.compile(r"\d")
 
@@ -36,16 +38,23 @@ class _Rules:
 
 
 @cache
-def _rules() -> _Rules:
-    """Compile the patterns that the release carries. Raises DataError."""
-    return _Rules(read_data(package_folder() / "data", "identity.json", "identity"))
+def identity_rules(folder: Path | None = None) -> _Rules:
+    """Compile the patterns of `folder`, or those that the release carries. Raises DataError."""
+    document = read_data(folder or package_folder() / "data", FILE, "identity")
+    try:
+        return _Rules(document)
+    except KeyError as error:
+        fault = Fault(FILE, f"$.words.{error.args[0]}", "is named by a pattern above it, or missing; put it above")
+    except re.error as error:
+        fault = Fault(FILE, str(error.pattern), f"is no pattern ({error.msg}); mend it")
+    raise DataError([fault])
 
 
 def may_identify(text: str) -> bool:
     """Whether a text may hold an address, a number, a date of birth or a name of a person, seen as cautiously as can be."""
     plain, _ = _plain(spaced(text))
     # Most questions have no digit, and the many patterns with one are then spared.
-    return bool(_rules().said.search(plain) or (_DIGIT.search(plain) and _rules().numbered.search(plain)))
+    return bool(identity_rules().said.search(plain) or (_DIGIT.search(plain) and identity_rules().numbered.search(plain)))
 
 
 # Kinds that nobody needs to send; a name, an address or a date of birth is part of how people tell things.
@@ -80,10 +89,10 @@ def holds_numbers(text: str) -> bool:
 def _spans(text: str) -> list[tuple[int, int, str]]:
     """Give (start, end, kind) of each piece to hide, in the order of the text, without overlaps."""
     plain, places = _plain(text)
-    for match in _rules().protected.finditer(plain):
+    for match in identity_rules().protected.finditer(plain):
         plain = _blanked(plain, *match.span(), _KEPT)
     found: list[tuple[int, int, str]] = []
-    for kind, pattern in _rules().kinds.items():
+    for kind, pattern in identity_rules().kinds.items():
         for start, end in _pieces(pattern, plain):
             piece = plain[start:end]
             if _harmless(kind, piece):
@@ -113,7 +122,7 @@ def _harmless(kind: str, piece: str) -> bool:
     digits = "".join(filter(str.isdigit, piece))
     if len(digits) > _NATIONAL and digits.lstrip("0").startswith(_COUNTRY):
         digits = digits.lstrip("0").removeprefix(_COUNTRY)
-    return digits in _rules().offices or (len(digits) == _NATIONAL and digits.startswith(_rules().of_bodies))
+    return digits in identity_rules().offices or (len(digits) == _NATIONAL and digits.startswith(identity_rules().of_bodies))
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

@@ -64,7 +64,7 @@ def read_with_packs(folder: Path, file: str, schema: str, subject: str) -> tuple
     """Read a file that holds for every language, and what each pack says of it. Raises DataError naming every fault of all."""
     document, problems = read_document(folder, file, schema)
     packs, faults = read_packs(folder, subject)
-    if document is None or faults:
+    if document is None or problems or faults:
         raise DataError([*problems, *faults])
     return document, packs
 

@@ -180,7 +180,7 @@ def judge(snapshot: KnowledgeSnapshot, names: Sequence[str], split: str, say: Sa
     again with this machine's own, and may differ in a few cases only.
     """
     tasks = [(suite, part) for suite in chosen_suites(names).values() for part in (SPLITS if split == ALL else (split,))]
-    record = read_left(resources() / "eval" / "answers" / "record.json", Recorded).wrong
+    record = read_left(resources() / "eval" / "answers" / "record.json", Recorded, "restore it from the repository").wrong
     if strangers := [Fault("record.json", name, "no such suite; remove it") for name in record if name not in SUITES]:
         raise DataError(strangers)
     vectors = QuestionVectors(snapshot)

@@ -143,12 +143,12 @@ def regression(measure: str, found: Change, *, strict: bool) -> list[Regression]
 Left = TypeVar("Left", bound=BaseModel)
 
 
-def read_left(file: Path, kind: type[Left]) -> Left:
-    """Read what an earlier run left with --out. Raises DataError naming every fault."""
+def read_left(file: Path, kind: type[Left], remedy: str = "write one with --out") -> Left:
+    """Read what an earlier run left with --out. Raises DataError naming every fault with its remedy."""
     try:
         return kind.model_validate_json(file.read_bytes(), strict=True)
     except OSError as error:
         faults = [("file", f"cannot be read ({error.strerror})")]
     except ValidationError as error:
         faults = [(".".join(map(str, found["loc"])) or "file", found["msg"]) for found in error.errors()]
-    raise DataError([Fault(file.name, place, f"{wrong}; write one with --out") for place, wrong in faults])
+    raise DataError([Fault(file.name, place, f"{wrong}; {remedy}") for place, wrong in faults])

@@ -192,6 +192,15 @@ def test_unreadable_file(folder: Path, name: str, content: bytes, place: str) ->
     assert (fault.file, fault.place) == (name.removeprefix("tramites/"), place)
 
 
+def test_what_only_the_schema_knows_is_no_silence(folder: Path) -> None:
+    """A kind that the schema allows and the code does not know ends the reading; the procedure does not just vanish."""
+    schema = folder / "schema" / "procedure.schema.json"
+    schema.write_text(schema.read_text("utf-8").replace('"amount", "fee"', '"novel", "amount", "fee"'), "utf-8")
+    edit(folder / "tramites" / "nie.json", lambda document: first_fact(document).update(kind="novel"))
+    with pytest.raises(ValueError, match="'novel' is not a valid FactKind"):
+        read_catalogue(folder)
+
+
 def test_folder_in_place_of_a_file(folder: Path) -> None:
     """A folder with the name of a file is a fault like any other."""
     (folder / "tramites" / "zzz.json").mkdir()

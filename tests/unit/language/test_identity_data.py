@@ -2,10 +2,14 @@
 
 import json
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from clara.language.identity_data import holds_numbers, identity_in, masked
+from clara.data_files import DataError
+from clara.language.identity_data import holds_numbers, identity_in, identity_rules, masked
 from clara.settings import resources
 
 PEOPLE = [
@@ -110,3 +114,31 @@ def test_no_text_takes_long(piece: str) -> None:
     """The longest message that is read, made of what patterns begin with, is finished; nothing loops."""
     text = (piece * 2_000)[:2_000]
     assert re.sub(r"\[[A-Z]+\]", "", masked(text)) is not None
+
+
+def test_kinds_are_looked_for_in_their_order() -> None:
+    """What one kind takes, the next does not see: an IBAN holds what looks like a card, a NIE what looks like a DNI."""
+    assert " ".join(identity_rules().kinds) == (
+        "CORREO IBAN CUENTA TARJETA NIE DNI NAF NACIMIENTO TELEFONO PASAPORTE DOCUMENTO EXPEDIENTE DIRECCION NOMBRE"
+    )
+
+
+@pytest.mark.parametrize(
+    ("breaking", "place"),
+    [
+        pytest.param(lambda rules: rules["kinds"].pop("DNI"), "DNI", id="a kind is missing"),
+        pytest.param(lambda rules: rules["kinds"].update(OTHER=["x"]), "OTHER", id="a kind that nobody knows"),
+        pytest.param(lambda rules: rules["kinds"]["DNI"].append("(a"), r"\(a", id="no pattern"),
+        pytest.param(lambda rules: rules["said"].append("{nobody}"), r"\$\.words\.nobody", id="a name that stands for nothing"),
+    ],
+)
+def test_broken_rules_are_told(tmp_path: Path, breaking: Callable[[dict[str, Any]], object], place: str) -> None:
+    """Rules that would hide less are refused with file, place and remedy."""
+    data = resources() / "data"
+    rules = json.loads((data / "identity.json").read_text("utf-8"))
+    breaking(rules)
+    (tmp_path / "schema").mkdir()
+    (tmp_path / "schema" / "identity.schema.json").write_bytes((data / "schema" / "identity.schema.json").read_bytes())
+    (tmp_path / "identity.json").write_text(json.dumps(rules), "utf-8")
+    with pytest.raises(DataError, match=f"identity.json: .*{place}"):
+        identity_rules(tmp_path)
