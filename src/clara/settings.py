@@ -304,11 +304,10 @@ class Settings(BaseSettings):
         needed = dict.fromkeys(name for channel in self.channels for name in NEEDED_BY[channel])
         missing = [name.upper() for name in needed if getattr(self, name) is None]
         if missing:
-            msg = (
+            raise SettingsError(
                 f"{', '.join(missing)} not set. Messages of {self.clara_channel} cannot be verified or answered without them; "
                 "set them, or set CLARA_CHANNEL=local to try Clara on this machine."
             )
-            raise SettingsError(msg)
         if needed and self.twilio_account_sid != DEMO_ACCOUNT and self.pseudonym_key == self.address_key:
             raise SettingsError(f"CLARA_ADDRESS_KEY must differ from CLARA_PSEUDONYM_KEY. {MAKE_KEY}")
 

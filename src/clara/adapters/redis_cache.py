@@ -86,8 +86,7 @@ class RedisCache:
             if self._failure is None:
                 return
             if self._clock() < self._again_at:
-                msg = f"{self._failure}; it is not asked again for {self._skip_seconds:g} seconds"
-                raise CacheUnavailableError(msg)
+                raise CacheUnavailableError(f"{self._failure}; it is not asked again for {self._skip_seconds:g} seconds")
             # The others go on skipping while this caller tries.
             self._again_at = self._clock() + self._skip_seconds
 

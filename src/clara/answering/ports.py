@@ -29,7 +29,6 @@ class TextModel(Protocol):
 
     def write(self, prompt: Prompt, seconds: float) -> str:
         """Give what the model wrote, within so many seconds. Raises ModelUnavailableError."""
-        ...
 
 
 class RecordingUnavailableError(Unavailable):
@@ -53,7 +52,6 @@ class Recordings(Protocol):
 
     def fetch(self, name: str, seconds: float) -> Recording:
         """Give a voice note by its name, within so many seconds. Raises RecordingUnavailableError."""
-        ...
 
 
 class Transcriber(Protocol):
@@ -61,4 +59,3 @@ class Transcriber(Protocol):
 
     def transcribe(self, audio: bytes, media_type: str, seconds: float) -> str:
         """Give the words, empty when nobody speaks. Raises ModelUnavailableError."""
-        ...

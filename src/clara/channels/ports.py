@@ -18,7 +18,6 @@ class ClosableRecordings(Recordings, Protocol):
 
     def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 class Channel(Protocol):
@@ -32,15 +31,12 @@ class Channel(Protocol):
 
     def routes(self, intake: ChannelIntake) -> "Blueprint":
         """Give the addresses at which messages and reports arrive; nothing is kept that is not verified."""
-        ...
 
     def sender(self) -> Sender:
         """Build what sends. One serves all threads."""
-        ...
 
     def recordings(self) -> "ClosableRecordings | None":
         """Build what fetches voice notes; None: none can come."""
-        ...
 
 
 class ChannelRecordings:

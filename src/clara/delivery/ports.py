@@ -62,7 +62,6 @@ class Inbox(Protocol):
 
     def accept(self, incoming: Incoming) -> bool:
         """Store the message and schedule its turn, both or neither; False when the message was known already."""
-        ...
 
 
 class DeliveryReports(Protocol):
@@ -70,7 +69,6 @@ class DeliveryReports(Protocol):
 
     def delivery(self, report: Report) -> bool:
         """Record a report; False when there is no such reply, or the status is unknown."""
-        ...
 
 
 class Sealer(Protocol):
@@ -78,11 +76,9 @@ class Sealer(Protocol):
 
     def seal(self, plain: bytes, context: str) -> bytes:
         """Encrypt and authenticate."""
-        ...
 
     def open(self, sealed: bytes, context: str) -> bytes:
         """Decrypt. Raises UnsealableError."""
-        ...
 
 
 class Spool(Protocol):
@@ -90,15 +86,12 @@ class Spool(Protocol):
 
     def append(self, record: bytes) -> None:
         """Store a record so that it survives a crash. Raises SpoolFullError, SpoolUnavailableError."""
-        ...
 
     def waiting(self) -> int:
         """Count the records that wait."""
-        ...
 
     def drain(self, take: Callable[[Sequence[bytes]], None]) -> int:
         """Hand over the records in order, some at a time; give how many went. What `take` raises ends it before those."""
-        ...
 
 
 class Desk(Protocol):
@@ -106,7 +99,6 @@ class Desk(Protocol):
 
     def begin(self, inbox_id: int) -> Case | None:
         """Begin the turn under a new fence; None when the message was erased."""
-        ...
 
     def reply(self, case: Case, reply: Reply, parts: Sequence[str]) -> Outgoing | None:
         """Record the turn and put the parts into the outbox, all or nothing. Raises SupersededError.
@@ -114,31 +106,24 @@ class Desk(Protocol):
         The part of a reply that has only one may be claimed with it, and is then given; otherwise, and where an earlier reply
         stays, None.
         """
-        ...
 
     def waiting(self, case: Case) -> Sequence[Outgoing]:
         """Give the parts that still have to be sent, in order."""
-        ...
 
     def claim(self, case: Case, outgoing: Outgoing) -> None:
         """Record that a try to send begins now. Raises SupersededError when somebody else did that, or settled the part."""
-        ...
 
     def unclaim(self, outgoing: Outgoing) -> None:
         """Record that the try that was claimed did not reach the channel."""
-        ...
 
     def sent(self, outgoing: Outgoing, provider_sid: str | None) -> None:
         """Record that the channel took the part."""
-        ...
 
     def refused(self, outgoing: Outgoing, code: str) -> None:
         """Record that the channel will never take the part."""
-        ...
 
     def unrecorded(self, outgoing: Outgoing, sids: Sequence[str]) -> Sequence[str]:
         """Give those of the channel's ids that no reply is recorded under, in the same order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +150,9 @@ class Sender(Protocol):
 
         Raises TemporarySendError (it was surely not taken), LostAnswerError, PermanentSendError.
         """
-        ...
 
     def taken(self, outgoing: Outgoing) -> Sequence[Taken]:
         """Give what the channel took lately for this recipient, newest first. Raises TemporarySendError."""
-        ...
 
 
 class Replies(Protocol):
@@ -177,4 +160,3 @@ class Replies(Protocol):
 
     def reply_to(self, sid: str) -> LocalReply | None:
         """Give the reply to a message; None while there is none. Raises KeyError when the message is unknown."""
-        ...

@@ -177,7 +177,6 @@ class GazetteRecord(Protocol):
 
     def seen(self, item_id: str, now: datetime) -> datetime | None:
         """Record that a person has looked at an alert; give when that was first, None when there is none of that id."""
-        ...
 
 
 class PublicationVerdict(Protocol):

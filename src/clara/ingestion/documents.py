@@ -88,15 +88,13 @@ def _document(entry: object, language: str) -> Document:
     if not isinstance(entry, dict):
         raise ValueError('must be an object {"id": "…", "title": "…", "text": "…"}')  # noqa: TRY004  one kind of fault
     if unknown := sorted(entry.keys() - FIELDS):
-        msg = f"unknown fields {', '.join(unknown)}; put what is yours under 'metadata'"
-        raise ValueError(msg)
+        raise ValueError(f"unknown fields {', '.join(unknown)}; put what is yours under 'metadata'")
     name, text = _text(entry, "id"), _text(entry, "text")
     if not name.strip() or "#" in name or len(name) > LONGEST_ID:
-        msg = (
+        raise ValueError(
             f"id is {name[:LONGEST_ID]!r}; it must not be empty, have over {LONGEST_ID} characters nor hold '#', "
             "which numbers the passages of a document"
         )
-        raise ValueError(msg)
     metadata = entry.get("metadata", {})
     if not isinstance(metadata, dict):
         raise ValueError("'metadata' must be an object")  # noqa: TRY004

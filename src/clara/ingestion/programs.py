@@ -140,7 +140,6 @@ class ProgramReader(Protocol):
 
         `progress` is told how many files of how many were cut. Raises UnreadableProgramsError.
         """
-        ...
 
 
 def passages_of_programs(

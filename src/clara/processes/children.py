@@ -42,10 +42,9 @@ class Child:
             sleep(0.5)
         self._starts = [start for start in self._starts if monotonic() - start < WINDOW_SECONDS]
         if len(self._starts) >= MAX_STARTS:
-            msg = (
+            raise ChildrenFailedError(
                 f"`clara {self.command}` ended {MAX_STARTS} times within {WINDOW_SECONDS:.0f} seconds; its messages are above."
             )
-            raise ChildrenFailedError(msg)
         self._starts.append(monotonic())
         self._process = start_command([self.command, "--attached"], self._environment, stderr=self._errors)
 
@@ -53,8 +52,7 @@ class Child:
     def pid(self) -> int:
         """Give the process id. Raises ChildrenFailedError when it was never started."""
         if self._process is None:
-            msg = f"`clara {self.command}` was not started"
-            raise ChildrenFailedError(msg)
+            raise ChildrenFailedError(f"`clara {self.command}` was not started")
         return self._process.pid
 
     def stop(self) -> None:

@@ -21,15 +21,12 @@ class Judge(Protocol):
     @property
     def threshold(self) -> float:
         """The least probability (0..1) at which hits are shown."""
-        ...
 
     def probability(self, query: Query, hits: Sequence[Hit]) -> float:
         """Give the probability (0..1); 0 without hits."""
-        ...
 
     def evidence(self, query: Query, hits: Sequence[Hit]) -> dict[str, float]:
         """Give what the probability was computed from, by name; nothing without hits."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

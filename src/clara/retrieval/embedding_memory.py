@@ -84,11 +84,9 @@ class RememberedEmbeddings(Protocol):
 
     def get_many(self, model: str, keys: Sequence[str]) -> Mapping[str, Vector32]:
         """Give the vectors that are there, and count hits and misses. Keys are distinct."""
-        ...
 
     def put_many(self, model: str, computed: Mapping[str, Computed]) -> None:
         """Store all or none, for good when this returns; what was there under a key is replaced."""
-        ...
 
 
 class RenewedEmbeddings:

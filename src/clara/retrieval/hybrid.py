@@ -20,7 +20,6 @@ class HybridIndex(Protocol):
 
     def search(self, query: Query, vector: Vector) -> list[Hit]:
         """Give the best passages, best first; none for an unknown corpus. Raises IndexUnavailableError."""
-        ...
 
 
 def plainly(index: HybridIndex) -> Gather:

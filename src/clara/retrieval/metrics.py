@@ -53,11 +53,9 @@ class MetricsStore(Protocol):
 
     def add(self, counted: Counters) -> None:
         """Add to the counters, all or none; nothing is ever taken away."""
-        ...
 
     def read(self) -> Counters:
         """Give every counter; empty before the first was added."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], role: Role) -> list[list[float]]:
         """Give one vector of `dimensions` floats, of length 1, for each text, in order."""
-        ...
 
 
 class TextVectors(Protocol):
@@ -41,4 +40,3 @@ class TextVectors(Protocol):
 
     def of(self, embedder: Embedder, text: str) -> Vector:
         """Give the vector of a question. Raises EmbedderUnavailableError."""
-        ...

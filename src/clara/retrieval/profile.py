@@ -64,8 +64,7 @@ def read_profiles(file: Path) -> dict[str, Profile]:
         stored = json.loads(file.read_text("utf-8"))
         return {name: _profile(name, values) for name, values in stored["profiles"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"{file.name}: {error}; restore the file from the repository"
-        raise ProfileError(msg) from error
+        raise ProfileError(f"{file.name}: {error}; restore the file from the repository") from error
 
 
 def _profile(name: str, values: Mapping[str, object]) -> Profile:
@@ -77,6 +76,5 @@ def _profile(name: str, values: Mapping[str, object]) -> Profile:
     for key, value in given.items():
         usual = getattr(Profile(), key)
         if type(value) is not type(usual) and (type(value), type(usual)) != (int, float):
-            msg = f"profile {name}: {key} is {value!r}; it must be like {usual!r}"
-            raise ValueError(msg)
+            raise ValueError(f"profile {name}: {key} is {value!r}; it must be like {usual!r}")
     return Profile(name=name, **given)  # type: ignore[arg-type]

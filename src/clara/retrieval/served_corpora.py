@@ -45,11 +45,9 @@ class Standings(Protocol):
 
     def standing(self, name: str) -> Standing | None:
         """Give what stands behind a name, in one exchange."""
-        ...
 
     def itself(self, corpus: str) -> Standing | None:
         """Give the same of a corpus itself, whatever stands behind its name."""
-        ...
 
 
 class ModelEmbedders(Protocol):
@@ -57,11 +55,9 @@ class ModelEmbedders(Protocol):
 
     def knows(self, model: str) -> bool:
         """Whether this release knows the model at all."""
-        ...
 
     def asking(self, model: str) -> Embedder:
         """Give what embeds people's questions."""
-        ...
 
 
 class ServedCorpora:

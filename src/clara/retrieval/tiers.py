@@ -23,8 +23,7 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
     other found anything, the status is OUTAGE.
     """
     if not chain:
-        msg = "a chain needs at least one tier"
-        raise ValueError(msg)
+        raise ValueError("a chain needs at least one tier")
 
     def ask(query: Query) -> Found:
         outages: list[str] = []

@@ -21,7 +21,6 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Give the number of tokens."""
-        ...
 
 
 def furthest(low: int, high: int, fits: Callable[[int], bool]) -> int:

@@ -57,4 +57,3 @@ class CallReader(Protocol):
 
     def read(self, call: WebhookCall) -> Incoming | Report | None:
         """Give the message or the report; None: nothing to keep. Raises ForgedCallError, UnreadableCallError."""
-        ...

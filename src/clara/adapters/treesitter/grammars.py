@@ -57,6 +57,5 @@ def parser_of(grammar_suffix: str) -> Parser:
         wheel = import_module(grammar.wheel)
     except ImportError as error:
         wanted = f"{grammar.language} needs {grammar.wheel.replace('_', '-')}"
-        msg = f"{wanted}, which is not installed; pip install 'clara-tramites[code]'"
-        raise UnreadableProgramsError(msg) from error
+        raise UnreadableProgramsError(f"{wanted}, which is not installed; pip install 'clara-tramites[code]'") from error
     return Parser(Language(getattr(wheel, grammar.parsers[grammar_suffix])()))

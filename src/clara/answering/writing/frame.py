@@ -38,7 +38,6 @@ class Writer(Protocol):
 
     def answer(self, question: str, hits: Sequence[Hit], language: str, room: int) -> Written:
         """Give an answer of `room` characters at most; the shortest one when nothing fits."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,8 +183,6 @@ class Gazette(Protocol):
 
     def day(self, day: date) -> Day:
         """Give everything published on a day."""
-        ...
 
     def item(self, item_id: str) -> ItemDocument:
         """Give an item's own document."""
-        ...

@@ -31,14 +31,12 @@ class Cache(Protocol):
 
     def get(self, key: str) -> bytes | None:
         """Give the value, None when there is none or its time is over. Raises CacheUnavailableError."""
-        ...
 
     def put(self, key: str, value: bytes, seconds: float) -> None:
         """Hold the value for at most so many seconds, in place of an older one; for 0 or less, hold none.
 
         Raises CacheUnavailableError.
         """
-        ...
 
 
 # RFC 2104, section 3: a key shorter than the digest's 32 bytes weakens it.
@@ -50,8 +48,7 @@ class Keys:
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < MINIMUM_SECRET_BYTES:
-            msg = f"the secret of the cache has {len(secret)} bytes; give {MINIMUM_SECRET_BYTES} or more"
-            raise ValueError(msg)
+            raise ValueError(f"the secret of the cache has {len(secret)} bytes; give {MINIMUM_SECRET_BYTES} or more")
         self._secret = secret
 
     def digest(self, purpose: str, *parts: str | bytes) -> bytes:

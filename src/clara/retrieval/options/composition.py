@@ -90,8 +90,7 @@ class Phase:
 
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1 or not 0 < self.share <= 1:
-            msg = f"{self}: give a threshold from -1 to 1 and a share above 0, at most 1"
-            raise ValueError(msg)
+            raise ValueError(f"{self}: give a threshold from -1 to 1 and a share above 0, at most 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,7 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         if not 0 < self.step < 1 or not 0 < self.floor <= 1:
-            msg = f"{self}: give a step between 0 and 1 and a floor above 0, at most 1"
-            raise ValueError(msg)
+            raise ValueError(f"{self}: give a step between 0 and 1 and a floor above 0, at most 1")
 
     def lower(self, threshold: float) -> float:
         """Give the next threshold; one that is at the floor or under it stays."""

@@ -96,7 +96,6 @@ class QueryWriter(Protocol):
 
     def write(self, question: str, count: int) -> list[str]:
         """Give at most `count` other queries, best first. Raises QueryWriterUnavailableError."""
-        ...
 
 
 def by_keywords(vocabulary: Vocabulary) -> Rewrite:
@@ -241,8 +240,7 @@ def corrected(
     IndexUnavailableError when the question itself cannot be searched, ValueError when `rounds` is less than 1.
     """
     if rounds < 1:
-        msg = f"rounds must be 1 or more, not {rounds}; the question itself is the first"
-        raise ValueError(msg)
+        raise ValueError(f"rounds must be 1 or more, not {rounds}; the question itself is the first")
     fuse = merge or reciprocal_ranks()
 
     def asking(query: Query) -> Found:

@@ -24,11 +24,9 @@ class Reranker(Protocol):
     @property
     def name(self) -> str:
         """What traces and failures call it."""
-        ...
 
     def scores(self, query: Query, hits: Sequence[Hit]) -> Sequence[float]:
         """Give one finite score a hit, in the order of the hits. Raises RerankerUnavailableError."""
-        ...
 
 
 class TextScorer(Protocol):
@@ -40,11 +38,9 @@ class TextScorer(Protocol):
     @property
     def name(self) -> str:
         """What traces and failures call it."""
-        ...
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Give one finite score a text, in the order of the texts. Raises RerankerUnavailableError, also when it is late."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ class RelevanceBounds:
 
     def __post_init__(self) -> None:
         if not self.high_score >= self.relevant_score >= self.partial_score or self.high_score == self.partial_score:
-            msg = "bounds of the score must fall from high to relevant to partial; put them in that order"
-            raise ValueError(msg)
+            raise ValueError("bounds of the score must fall from high to relevant to partial; put them in that order")
 
 
 # Advanced RAG states its bounds twice. Beside the enumeration (.8, .6, .4) they are comments that no rule uses and that say

@@ -36,11 +36,9 @@ class Boosts:
     def __post_init__(self) -> None:
         numbers = (self.approved, self.handy, self.most_usage, self.recent, self.half_life_days)
         if not all(math.isfinite(number) for number in numbers):
-            msg = f"{self}: every number must be finite"
-            raise ValueError(msg)
+            raise ValueError(f"{self}: every number must be finite")
         if min(self.approved, self.handy) < 1 or min(self.most_usage, self.recent) < 0 or self.half_life_days <= 0:
-            msg = f"{self}: a boost only raises; give factors from 1, shares from 0 and a half life above 0"
-            raise ValueError(msg)
+            raise ValueError(f"{self}: a boost only raises; give factors from 1, shares from 0 and a half life above 0")
 
 
 def boosted(hits: Sequence[Hit], boosts: Boosts, now: datetime) -> list[Hit]:
@@ -210,8 +208,7 @@ def mmr(balance: float = 0.5) -> Strategy:
     Raises ValueError for a balance outside 0..1.
     """
     if not 0 <= balance <= 1:
-        msg = f"balance = {balance}: give a weight from 0 (variety alone) to 1 (similarity alone)"
-        raise ValueError(msg)
+        raise ValueError(f"balance = {balance}: give a weight from 0 (variety alone) to 1 (similarity alone)")
 
     def pool(limit: int) -> int:
         return max(limit, min(MMR_FACTOR * limit, MMR_POOL))
@@ -228,8 +225,7 @@ def rrf(constant: int = RRF_CONSTANT) -> Strategy:
     It wants both legs whole. Kept for ablation: right passage first .935, against .962 for the sum of scores (XQuAD es).
     """
     if constant < 0:
-        msg = f"constant = {constant}: give 0 or more, {RRF_CONSTANT} is usual"
-        raise ValueError(msg)
+        raise ValueError(f"constant = {constant}: give 0 or more, {RRF_CONSTANT} is usual")
 
     def order(_query: Query, candidates: Sequence[Hit]) -> Sequence[Hit]:
         return _best_first([replace(hit, score=_fused(hit, constant)) for hit in candidates])
