@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from flask.testing import FlaskClient
 from structlog.testing import capture_logs
+from tests.telegram_stand_in import update
 from werkzeug.test import TestResponse
 
 from clara.adapters.postgres.delivery.inbox import pseudonym
@@ -22,7 +23,6 @@ from clara.delivery.ports import RefusedError, StoreUnavailableError
 from clara.settings import NEEDED_BY, Settings
 from clara.web.app import Edge, create_app
 from clara.web.calls import ChannelIntake
-from clara_lab.stand_ins.telegram_server import update
 
 KEY, SECRET, TOKEN = "2b7e91c05f8da346" * 4, "5ec2e7_-ab01" * 3, "70ce" * 8
 EVERYTHING = {

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.journeys.talking import Clara, until
+from tests.telegram_stand_in import TelegramFault, TelegramMessage, TelegramStandIn, rate, update
 
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
-from clara_lab.stand_ins.telegram_server import TelegramFault, TelegramMessage, TelegramStandIn, rate, update
 
 BOT, SECRET = "4242:" + "t0ken_-" * 5, "5ec2e7_-ab01" * 3
 CHAT = 34600000001

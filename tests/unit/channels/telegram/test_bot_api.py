@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from structlog.testing import capture_logs
+from tests.telegram_stand_in import TelegramFault, TelegramStandIn, error, rate
 
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.channels.telegram.bot_api import MAX_WAIT_SECONDS, TelegramSender, TelegramVoices, as_html
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, TemporarySendError
 from clara_lab.stand_ins.server import Delivery, ScriptedReply
-from clara_lab.stand_ins.telegram_server import TelegramFault, TelegramStandIn, error, rate
 
 TOKEN = "4242:" + "t0ken_-" * 5
 TEXT = "*Plazo*\n3 * 4 < 5 & <b>no</b> snake*case*x ¡Hola! 😀 مرحبا"

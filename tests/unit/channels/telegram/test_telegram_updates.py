@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.telegram_stand_in import update
 
 from clara.channels.telegram.channel import TelegramUpdates
 from clara.delivery.message import Incoming
 from clara.web.calls import ForgedCallError, UnreadableCallError, WebhookCall
-from clara_lab.stand_ins.telegram_server import update
 
 BOT, SECRET, CHAT = "4242", "s" * 16 + "ecret_-" * 4, 600000001
 READER = TelegramUpdates(BOT, SECRET)

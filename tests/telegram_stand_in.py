@@ -78,7 +78,7 @@ class TelegramStandIn(LoopbackStandIn):
         return result({"message_id": number, "chat": {"id": chat, "type": "private"}, "date": 0, "text": plain})
 
 
-def update(number: int, person: int, text: str | None = None, **content: Any) -> dict[str, Any]:  # noqa: ANN401  any JSON
+def update(number: int, person: int, text: str | None = None, **content: Any) -> dict[str, Any]:
     """Make an update of a private message as Telegram sends it; `content` is what it has besides or instead of a text."""
     sender = {"id": person, "is_bot": False, "first_name": "Ana", "language_code": "es"}
     message = {"message_id": number, "from": sender, "chat": {"id": person, "type": "private"}, "date": 1_764_000_000}
@@ -91,7 +91,7 @@ def result(value: dict[str, Any]) -> ScriptedReply:
     return json_reply({"ok": True, "result": value})
 
 
-def error(status: int, description: str, **more: Any) -> ScriptedReply:  # noqa: ANN401  any JSON
+def error(status: int, description: str, **more: Any) -> ScriptedReply:
     """Refuse."""
     return json_reply({"ok": False, "error_code": status, "description": description, **more}, status)
 
