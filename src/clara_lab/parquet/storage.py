@@ -1,18 +1,18 @@
 """Where a data set lies: a local folder, or S3-compatible storage with a local copy, fetched whole or not at all."""
 
 import hashlib
-import json
 import os
 import re
+import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, FileType, LocalFileSystem, S3FileSystem
+from pyarrow.fs import AwsStandardS3RetryStrategy, FileSystem, FileType, LocalFileSystem, S3FileSystem, copy_files
 
 from clara_lab.bench.dataset import BenchDataError
 
@@ -24,6 +24,8 @@ CONNECT_SECONDS: Final = 5
 SILENT_SECONDS: Final = 20
 TRIES: Final = 2
 
+# A local copy is a folder named by a digest of the three states, and by the three sizes.
+COPIES: Final = "*-*-*-*"
 NO_BUCKET: Final = "{}: the bucket {} does not exist there; check MINIO_BUCKET_NAME and MINIO_ENDPOINT"
 # What the storage library says in its messages, which may repeat what was sent; only these words of them are passed on.
 _SAID: Final = re.compile(r"AWS Error ([A-Z_]+)")
@@ -125,10 +127,6 @@ def _translated(place: DatasetLocation, error: OSError) -> BenchDataError:
     return StorageAwayError(f"{place}: the storage does not answer ({said}); is it running, and is MINIO_ENDPOINT right?")
 
 
-# Read and written at once; a file is never in memory as a whole.
-PIECE_BYTES: Final = 1 << 20
-
-
 @dataclass(frozen=True, slots=True)
 class LocalCopy:
     """The local files by their names, and how they came: "fetched", "unchanged", or "storage away" (what was there before)."""
@@ -140,8 +138,8 @@ class LocalCopy:
 def fetch(place: DatasetLocation, cache: Path) -> LocalCopy:
     """Give local copies of the files of a place, below the folder `cache`. Raises BenchDataError.
 
-    The storage is asked whether they changed; when it does not answer and whole copies are there, these are given. Each
-    state has a file name of its own and gets it when its last byte is written, so a download cut short never counts.
+    The storage is asked whether they changed; when it does not answer and whole copies are there, these are given. Each state
+    has a folder of its own and gets it when its last byte is written, so a download cut short never counts.
     """
     if place.store is None:
         return LocalCopy({name: Path(place.path_of(name)) for name in FILES}, "local")
@@ -149,68 +147,47 @@ def fetch(place: DatasetLocation, cache: Path) -> LocalCopy:
     filesystem = place.filesystem()
     try:
         with named_errors(place, filesystem):
-            return _current(place, filesystem, folder)
+            copy, how = _current(place, filesystem, folder)
     except StorageAwayError:
-        kept = _kept(folder)
+        kept = next(filter(_is_whole, folder.glob(COPIES)), None)
         if kept is None:
             raise
-        return LocalCopy(kept, "storage away")
+        copy, how = kept, "storage away"
+    return LocalCopy({name: copy / name for name in FILES}, how)
 
 
-def _current(place: DatasetLocation, filesystem: FileSystem, folder: Path) -> LocalCopy:
-    sizes: dict[Path, int] = {}
-    how = "unchanged"
+def _current(place: DatasetLocation, filesystem: FileSystem, folder: Path) -> tuple[Path, str]:
+    states: list[tuple[str, int, str]] = []
     for name in FILES:
         with filesystem.open_input_file(place.path_of(name)) as opened:
             said = {str(key).casefold(): bytes(value).decode("latin-1") for key, value in opened.metadata().items()}
-            size = opened.size()
-            state = repr((said.get("etag", ""), size, said.get("last-modified", ""))).encode()
-            target = folder / f"{Path(name).stem}-{hashlib.sha256(state).hexdigest()[:16]}.parquet"
-            sizes[target] = size
-            if not _is_whole(target, size):
-                how = "fetched"
-                _download(place, opened, target, size)
-    _remember(folder, sizes)
-    return LocalCopy(dict(zip(FILES, sizes, strict=True)), how)
+            states.append((said.get("etag", ""), opened.size(), said.get("last-modified", "")))
+    digest = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    copy = folder / "-".join([digest, *(str(size) for _, size, _ in states)])
+    if _is_whole(copy):
+        return copy, "unchanged"
+    _download(place, filesystem, copy)
+    for older in set(folder.glob(COPIES)) - {copy}:  # another process may read it still: POSIX lets it finish
+        shutil.rmtree(older, ignore_errors=True)
+    return copy, "fetched"
 
 
-def _is_whole(file: Path, size: int) -> bool:
-    return file.is_file() and file.stat().st_size == size
+def _is_whole(copy: Path) -> bool:
+    """Say whether each file has the size that the folder's name notes for it."""
+    sizes = zip(FILES, copy.name.split("-")[1:], strict=True)
+    return all((copy / name).is_file() and (copy / name).stat().st_size == int(size) for name, size in sizes)
 
 
-def _download(place: DatasetLocation, opened: Any, target: Path, size: int) -> None:  # noqa: ANN401  no types
-    with _appearing(target) as piece:
-        with piece.open("wb") as written:
-            while part := opened.read(PIECE_BYTES):
-                written.write(part)
-            os.fsync(written.fileno())
-        if piece.stat().st_size != size:
-            raise BenchDataError(f"{place}: {piece.stat().st_size} bytes of {size} came; try again")
-
-
-@contextmanager
-def _appearing(target: Path) -> Iterator[Path]:
-    """Let a file appear when it is complete, and not before."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
-        piece = Path(folder) / target.name
-        yield piece
-        piece.replace(target)
-
-
-def _remember(folder: Path, sizes: Mapping[Path, int]) -> None:
-    """Say which copies belong together, then drop older ones. Another process may read these still: POSIX lets it finish."""
-    with _appearing(folder / "current.json") as piece:
-        piece.write_text(json.dumps({file.name: size for file, size in sizes.items()}), "utf-8")
-    for file in set(folder.glob("*.parquet")) - sizes.keys():
-        with suppress(OSError):
-            file.unlink()
-
-
-def _kept(folder: Path) -> dict[str, Path] | None:
-    try:
-        sizes = {folder / name: size for name, size in json.loads((folder / "current.json").read_text()).items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        return None
-    whole = len(sizes) == len(FILES) and all(_is_whole(file, size) for file, size in sizes.items())
-    return dict(zip(FILES, sizes, strict=True)) if whole else None
+def _download(place: DatasetLocation, filesystem: FileSystem, copy: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=copy.parent, prefix=".part-") as folder:
+        piece = Path(folder) / copy.name
+        piece.mkdir()
+        for name in FILES:
+            copy_files(place.path_of(name), str(piece / name), filesystem, LocalFileSystem(), use_threads=False)
+            with (piece / name).open("rb") as written:
+                os.fsync(written.fileno())
+        if not _is_whole(piece):
+            raise BenchDataError(f"{place}: it changed, or not all of it came; try again")
+        shutil.rmtree(copy, ignore_errors=True)  # one that was damaged
+        piece.rename(copy)
