@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import pytest
 from structlog.testing import capture_logs
+from tests.failing_twilio import TAKING, FailingTwilio, FaultMode, TwilioFault
 from tests.journeys.talking import until
 
 from clara.channels.local.channel import LocalSender
 from clara.channels.twilio.sender import TwilioSender
 from clara.delivery.message import Outgoing
 from clara.delivery.ports import LostAnswerError, PermanentSendError, Sender, TemporarySendError
-from clara_lab.stand_ins.twilio_server import TAKING, FaultMode, TwilioFault, TwilioStandIn
 
 ACCOUNT, TOKEN, STATUS = "AC" + "2" * 32, "token", "http://127.0.0.1:1/webhook/status"
 OUTGOING = Outgoing(17, "whatsapp:+15555550100", "whatsapp:+34600000001", "¡Hola! 😀 مرحبا & más = 100 %")
@@ -32,12 +32,12 @@ class Twilio:
 
     sender: TwilioSender
     impatient: TwilioSender
-    server: TwilioStandIn
+    server: FailingTwilio
 
 
 @pytest.fixture
 def twilio() -> Iterator[Twilio]:
-    state = TwilioStandIn(ACCOUNT, TOKEN)
+    state = FailingTwilio(ACCOUNT, TOKEN)
     state.serve()
     senders = TwilioSender(ACCOUNT, TOKEN, STATUS, state.url), TwilioSender(ACCOUNT, TOKEN, STATUS, state.url, 0.2)
     yield Twilio(*senders, state)

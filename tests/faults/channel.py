@@ -8,9 +8,11 @@ from threading import Event
 from time import monotonic
 from typing import Any, Final
 
+from tests.failing_twilio import FailingTwilio, FaultMode, FaultPlan
+
 from clara.processes.children import end_with_parent
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
-from clara_lab.stand_ins.twilio_server import FaultMode, FaultPlan, TakenMessage, TwilioStandIn
+from clara_lab.stand_ins.twilio_server import TakenMessage
 
 STATUSES: Final = ("sent", "delivered", "read")
 # Shares of the requests that go wrong when one sends, and when one lists.
@@ -54,7 +56,7 @@ def writing(path: Path) -> Write:
     return lambda line: file.write(json.dumps(line) + "\n") and None
 
 
-def stand_in(account: str, token: str, folder: Path, seed: int | None) -> TwilioStandIn:
+def stand_in(account: str, token: str, folder: Path, seed: int | None) -> FailingTwilio:
     """Build the stand-in; with a seed it makes faults, shuffles and repeats callbacks."""
     write = writing(folder / "taken.jsonl")
 
@@ -64,7 +66,7 @@ def stand_in(account: str, token: str, folder: Path, seed: int | None) -> Twilio
             "body": message.body, "reply": message.reply,
         })  # fmt: skip
 
-    made = TwilioStandIn(account, token, taken)
+    made = FailingTwilio(account, token, taken)
     manner = CallbackOptions(STATUSES)
     if seed is not None:
         made.plan = FaultPlan(seed, SENDING)

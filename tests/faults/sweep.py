@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import Engine, text
+from tests.failing_twilio import FailingTwilio, FaultMode, TwilioFault
 from tests.faults.sweep_case import (
     FORESEEN,
     KEY,
@@ -31,7 +32,7 @@ from clara.delivery.intake import CONTEXT
 from clara.delivery.message import Incoming, Report
 from clara.delivery.records import written
 from clara.delivery.turn_processor import take_turn
-from clara_lab.stand_ins.twilio_server import FaultMode, TakenMessage, TwilioFault, TwilioStandIn
+from clara_lab.stand_ins.twilio_server import TakenMessage
 
 OURS: Final = "whatsapp:+15555550100"
 # Parts that read alike are the hardest: the channel's list cannot tell them apart.
@@ -71,7 +72,7 @@ class Stage:
 
     url: str
     engine: Engine
-    channel: TwilioStandIn
+    channel: FailingTwilio
     forks: Forks
     folder: Path
     numbers: Iterator[int] = field(default_factory=lambda: count(1))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.failing_twilio import FailingTwilio, FaultMode, TwilioFault
 from tests.faults.model import Model
 from tests.faults.model_exploring import program
 from tests.faults.model_state import World
@@ -16,7 +17,6 @@ from clara.adapters.postgres.connections import open_engine
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
-from clara_lab.stand_ins.twilio_server import FaultMode, TwilioFault, TwilioStandIn
 
 LOST = "lost! answer about 0.0"
 
@@ -31,7 +31,7 @@ def forks() -> Iterator[Forks]:
 @pytest.fixture
 def stage(empty_url: str, forks: Forks, tmp_path: Path) -> Iterator[Stage]:
     engine = open_engine(empty_url)
-    channel = TwilioStandIn(ACCOUNT, TOKEN, manner=CallbackOptions(statuses=()))
+    channel = FailingTwilio(ACCOUNT, TOKEN, manner=CallbackOptions(statuses=()))
     channel.serve()
     yield Stage(empty_url, engine, channel, forks, tmp_path)
     channel.close()

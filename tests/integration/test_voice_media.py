@@ -8,11 +8,11 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
+from tests.failing_twilio import FailingTwilio
 
 from clara.answering.ports import Recording, RecordingTooLongError, RecordingUnavailableError
 from clara.channels.twilio.forms import incoming_of
 from clara.channels.twilio.media import TwilioMedia
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 KNOWN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "data" / "hostile_media_addresses.json").read_text("utf-8"))
 ACCOUNT = KNOWN["account"]
@@ -21,15 +21,15 @@ VOICE = b"OggS" + bytes(range(256)) * 40
 
 
 @pytest.fixture
-def twilio() -> Iterator[TwilioStandIn]:
-    state = TwilioStandIn(ACCOUNT, "token")
+def twilio() -> Iterator[FailingTwilio]:
+    state = FailingTwilio(ACCOUNT, "token")
     state.media.held[NAME] = ("audio/ogg; codecs=opus", VOICE)
     yield state.serve()
     state.close()
 
 
 @pytest.fixture
-def media(twilio: TwilioStandIn) -> Iterator[TwilioMedia]:
+def media(twilio: FailingTwilio) -> Iterator[TwilioMedia]:
     made = TwilioMedia(ACCOUNT, "token", twilio.url, max_bytes=50_000)
     yield made
     made.close()
@@ -46,7 +46,7 @@ def form(address: str, kind: str = "audio/ogg") -> dict[str, str]:
     }
 
 
-def test_a_voice_note_is_fetched(twilio: TwilioStandIn, media: TwilioMedia) -> None:
+def test_a_voice_note_is_fetched(twilio: FailingTwilio, media: TwilioMedia) -> None:
     """What the webhook kept of the address is enough; the credentials do not go along to the store."""
     incoming = incoming_of(form(KNOWN["genuine"]))
     assert incoming is not None
@@ -74,7 +74,7 @@ def test_a_picture_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "x", f"../{NAME}", f"{NAME}?x", f"{NAME}\n", KNOWN["genuine"], NAME.replace("ME", "RE")])
-def test_what_is_not_named_as_media_is_not_asked_for(twilio: TwilioStandIn, media: TwilioMedia, name: str) -> None:
+def test_what_is_not_named_as_media_is_not_asked_for(twilio: FailingTwilio, media: TwilioMedia, name: str) -> None:
     """A name that came another way is refused before any request."""
     with pytest.raises(RecordingUnavailableError):
         media.fetch(name, 5.0)
@@ -82,7 +82,7 @@ def test_what_is_not_named_as_media_is_not_asked_for(twilio: TwilioStandIn, medi
 
 
 @pytest.mark.parametrize("location", KNOWN["hostile_locations"])
-def test_a_redirect_leads_nowhere_else(twilio: TwilioStandIn, media: TwilioMedia, location: str) -> None:
+def test_a_redirect_leads_nowhere_else(twilio: FailingTwilio, media: TwilioMedia, location: str) -> None:
     """Twilio's stores are followed to, and nothing else."""
     twilio.media.location = lambda _name: location or "\t"
     with pytest.raises(RecordingUnavailableError, match="leads"):
@@ -90,7 +90,7 @@ def test_a_redirect_leads_nowhere_else(twilio: TwilioStandIn, media: TwilioMedia
     assert len(twilio.media.asked) == 1
 
 
-def test_a_redirect_that_does_not_end_is_left(twilio: TwilioStandIn, media: TwilioMedia) -> None:
+def test_a_redirect_that_does_not_end_is_left(twilio: FailingTwilio, media: TwilioMedia) -> None:
     """Two steps are followed; in a circle one ends there."""
     twilio.media.location = lambda name: f"/2010-04-01/Accounts/{ACCOUNT}/Messages/{name}"
     with pytest.raises(RecordingUnavailableError, match="answered 40"):
@@ -98,14 +98,14 @@ def test_a_redirect_that_does_not_end_is_left(twilio: TwilioStandIn, media: Twil
     assert [authorised for _, authorised in twilio.media.asked] == [True]
 
 
-def test_what_is_too_large_is_left(twilio: TwilioStandIn, media: TwilioMedia) -> None:
+def test_what_is_too_large_is_left(twilio: FailingTwilio, media: TwilioMedia) -> None:
     """No more than the cap is read."""
     twilio.media.held[NAME] = ("audio/ogg", bytes(60_000))
     with pytest.raises(RecordingTooLongError):
         media.fetch(NAME, 5.0)
 
 
-def test_what_is_no_recording_is_left(twilio: TwilioStandIn, media: TwilioMedia) -> None:
+def test_what_is_no_recording_is_left(twilio: FailingTwilio, media: TwilioMedia) -> None:
     """The kind that counts is the store's, whatever the form said."""
     twilio.media.held[NAME] = ("text/html", b"<html>")
     with pytest.raises(RecordingUnavailableError, match="no recording"):

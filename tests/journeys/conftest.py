@@ -7,18 +7,18 @@ from threading import Thread
 
 import pytest
 from flask.testing import FlaskClient
+from tests.failing_twilio import FailingTwilio
 from tests.journeys.talking import ACCOUNT, ADDRESS_KEY, PSEUDONYM_KEY, PUBLIC_URL, TOKEN, Clara
 
 from clara.container import Container
 from clara.processes.web_app import Door, build_edge, open_door
 from clara.processes.worker import build_worker
 from clara.web.app import create_app
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 
 @pytest.fixture
-def twilio() -> Iterator[TwilioStandIn]:
-    state = TwilioStandIn(ACCOUNT, TOKEN)
+def twilio() -> Iterator[FailingTwilio]:
+    state = FailingTwilio(ACCOUNT, TOKEN)
     yield state.serve()
     state.close()
 
@@ -47,7 +47,7 @@ def serve(services_on: Callable[..., Container]) -> Iterator[Callable[..., Flask
 
 @pytest.fixture
 def start(
-    knowledge_url: str, twilio: TwilioStandIn, services_on: Callable[..., Container], serve: Callable[[Container], FlaskClient]
+    knowledge_url: str, twilio: FailingTwilio, services_on: Callable[..., Container], serve: Callable[[Container], FlaskClient]
 ) -> Iterator[Callable[..., Clara]]:
     """Start a Clara with other settings than the usual ones; it ends with the test."""
     with ExitStack() as running:

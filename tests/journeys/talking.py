@@ -13,9 +13,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from flask.testing import FlaskClient
 from sqlalchemy import text
+from tests.failing_twilio import FailingTwilio
 
 from clara.container import Container
-from clara_lab.stand_ins.twilio_server import TakenMessage, TwilioStandIn
+from clara_lab.stand_ins.twilio_server import TakenMessage
 
 ACCOUNT, TOKEN, PUBLIC_URL = "AC" + "1" * 32, "70ce" * 8, "https://clara.example.org"
 PSEUDONYM_KEY, ADDRESS_KEY = "2b7e91c05f8da346" * 4, "c4e81f0a7d3952b6" * 4
@@ -39,7 +40,7 @@ class Clara:
 
     services: Container
     web: FlaskClient
-    twilio: TwilioStandIn
+    twilio: FailingTwilio
 
     def post(self, form: str, path: str = "/webhook", signed: str | None = None) -> int:
         """Post a form; signed unless another signature is given."""

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
+from tests.failing_twilio import FaultMode, TwilioFault
 from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
-
-from clara_lab.stand_ins.twilio_server import FaultMode, TwilioFault
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 import pytest
+from tests.failing_twilio import FailingTwilio
 from tests.journeys.talking import ACCOUNT, Clara
 
 from clara_lab.stand_ins.gemini_server import tell
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.speech import embedding_faults, faults_of
-from clara_lab.stand_ins.twilio_server import TwilioStandIn
 
 NAME = f"MM{'a' * 32}/Media/ME{'b' * 32}"
 VOICE = {
@@ -32,7 +32,7 @@ def settings(model: ModelStandIn) -> dict[str, object]:
     return {"gemini_api_key": "a-key", "gemini_base_url": model.url, "rag_writer": "gemini", "rag_transcriber": "gemini"}
 
 
-def test_a_voice_note_is_heard_and_answered(start: Start, twilio: TwilioStandIn, settings: dict[str, object]) -> None:
+def test_a_voice_note_is_heard_and_answered(start: Start, twilio: FailingTwilio, settings: dict[str, object]) -> None:
     """What was understood is shown, and answered as if it had been written."""
     twilio.media.held[NAME] = ("audio/ogg", "¿Cuánto cuesta el NIE?".encode())
     sent = start(**settings).say(None, "SM1", **VOICE)
@@ -46,7 +46,7 @@ def test_a_voice_note_that_is_gone_is_answered_kindly(start: Start, settings: di
     assert "No he podido entender tu nota de voz" in start(**settings).say(None, "SM1", **VOICE).body
 
 
-def test_a_voice_note_without_a_transcriber(start: Start, twilio: TwilioStandIn) -> None:
+def test_a_voice_note_without_a_transcriber(start: Start, twilio: FailingTwilio) -> None:
     """It is not even fetched."""
     twilio.media.held[NAME] = ("audio/ogg", b"OggS")
     assert "Todavía no puedo escuchar notas de voz" in start().say(None, "SM1", **VOICE).body

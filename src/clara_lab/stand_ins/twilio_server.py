@@ -6,23 +6,19 @@ Speaks the Messages resource of the 2010-04-01 API as the official client uses i
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import InitVar, dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from enum import StrEnum
-from random import Random
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
-from clara_lab.stand_ins.server import Delivery, LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
+from clara_lab.stand_ins.server import LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
 
 ACCOUNT: Final = r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})"
 MESSAGES: Final = re.compile(rf"{ACCOUNT}/Messages\.json$")
-MEDIUM: Final = re.compile(rf"{ACCOUNT}/Messages/((?:MM|SM)[0-9a-f]{{32}}/Media/ME[0-9a-f]{{32}})$")
-STORE: Final = "/store/"
 MAX_BODY: Final = 1_600
 NEEDED: Final = {
     "To": (21604, "A 'To' phone number is required."),
@@ -31,92 +27,6 @@ NEEDED: Final = {
 }
 DEFAULT_PAGE: Final = 50
 LARGEST_PAGE: Final = 1_000
-
-
-class FaultMode(StrEnum):
-    """How one request goes wrong. In a listing, where nothing is taken, the kinds that take answer alike without that."""
-
-    ERROR = "error"  # answered with the fault's status and code; nothing is taken
-    RATE = "rate"  # answered 429 with `Retry-After` of the fault's seconds; nothing is taken
-    CUT = "cut"  # the connection is closed before anything is taken
-    HANG = "hang"  # nothing is taken and nothing answered, until the client gives up
-    ACCEPT_THEN_CUT = "accept_then_cut"  # the message is taken, and the connection closed without an answer
-    ACCEPT_THEN_500 = "accept_then_500"  # the message is taken, and the answer is 500
-    ACCEPT_SLOW = "accept_slow"  # the message is taken at once, and answered after the fault's seconds
-    GARBAGE = "garbage"  # the message is taken, and the answer is 201 with HTML
-    TRUNCATED = "truncated"  # the message is taken, and the connection closed in the middle of the answer
-
-
-TAKING: Final = frozenset(FaultMode) - {FaultMode.ERROR, FaultMode.RATE, FaultMode.CUT, FaultMode.HANG}
-
-
-@dataclass(frozen=True, slots=True)
-class TwilioFault:
-    """What one request gets. `status` and `code` count for an error, `seconds` for a rate and a slow answer."""
-
-    kind: FaultMode = FaultMode.ERROR
-    status: int = 500
-    code: int = 20500
-    seconds: float = 1.0
-
-
-@dataclass(slots=True)
-class FaultPlan:
-    """Faults by chance: of each kind its share of the requests, from 0 to 1, in sum at most 1.
-
-    The same seed gives the same faults in the same order of requests. `error` is what an error looks like, `slow` how many
-    seconds a slow answer takes.
-    """
-
-    seed: int
-    rates: Mapping[FaultMode, float]
-    error: TwilioFault = field(default_factory=TwilioFault)
-    slow: float = 1.0
-    _chance: Random = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if sum(self.rates.values()) > 1.0 or min(self.rates.values(), default=0.0) < 0.0:
-            msg = f"the shares of the faults must be 0 to 1 and at most 1 in sum: {dict(self.rates)}"
-            raise ValueError(msg)
-        self._chance = Random(self.seed)  # noqa: S311  repeatable on purpose
-
-    def draw(self) -> TwilioFault | None:
-        """Draw the next request's fault; None when it goes well."""
-        place = self._chance.random()
-        for kind, share in self.rates.items():
-            if place < share:
-                if kind is FaultMode.ERROR:
-                    return self.error
-                return TwilioFault(kind, seconds=self.slow if kind is FaultMode.ACCEPT_SLOW else 1.0)
-            place -= share
-        return None
-
-
-@dataclass(slots=True)
-class Media:
-    """What was recorded, by name, with its kind; `asked` are the paths that were asked for, and whether with credentials.
-
-    A medium is asked for with credentials, and leads to a store without them. `location` gives where to; by default to the
-    stand-in itself.
-    """
-
-    held: dict[str, tuple[str, bytes]] = field(default_factory=dict)
-    asked: list[tuple[str, bool]] = field(default_factory=list)
-    location: Callable[[str], str] = lambda name: f"{STORE}{name}"
-
-    def answer(self, request: StandInRequest) -> ScriptedReply | None:
-        """Answer what is asked of media; None for anything else, and for what there is none of."""
-        medium = MEDIUM.match(request.path)
-        name = medium[2] if medium else request.path.removeprefix(STORE)
-        if name not in self.held:
-            return ScriptedReply(status=404, body=b"") if medium else None
-        self.asked.append((request.path, "authorization" in request.headers))
-        if medium is None:
-            kind, content = self.held[name]
-            return ScriptedReply(body=content, headers={"Content-Type": kind})
-        target = self.location(name)
-        address = f"http://{request.headers['host']}{target}" if re.match("/[^/]", target) else target
-        return ScriptedReply(status=307, body=b"", headers={"Location": address})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +45,16 @@ class TakenMessage:
 class TwilioStandIn(LoopbackStandIn):
     """The state of the stand-in. `url` is its address once it serves.
 
-    `faults` are given first to what is sent, one a request: a TwilioFault, or an error's (HTTP status, Twilio's code); then
-    `plan` decides. `list_faults` and `list_plan` do the same for listings. A message appears in listings `list_lag`
-    seconds after it was taken. `manner` is how progress is reported, `callbacks` what came of it. `on_message` is called
-    in the stand-in's own thread: it must be quick.
+    `manner` is how progress is reported, `callbacks` what came of it. `on_message` is called in the stand-in's own thread: it
+    must be quick.
     """
 
     account_sid: str
     auth_token: str
     on_message: Callable[[TakenMessage], None] = lambda _message: None
     taken: list[TakenMessage] = field(default_factory=list)
-    faults: list[TwilioFault | tuple[int, int]] = field(default_factory=list)
-    plan: FaultPlan | None = None
-    list_faults: list[TwilioFault | tuple[int, int]] = field(default_factory=list)
-    list_plan: FaultPlan | None = None
-    list_lag: float = 0.0
     manner: InitVar[CallbackOptions | None] = None
     callbacks: Reporter = field(init=False)
-    media: Media = field(default_factory=Media)
 
     def __post_init__(self, manner: CallbackOptions | None) -> None:
         self.callbacks = Reporter(self.auth_token, manner or CallbackOptions())
@@ -163,27 +65,28 @@ class TwilioStandIn(LoopbackStandIn):
 
     async def answer(self, request: StandInRequest) -> ScriptedReply:
         """Answer one request."""
-        stored = self.media.answer(request) if request.path.startswith(STORE) else None
-        if (answered := stored or self._refusal(request) or self.media.answer(request)) is not None:
-            return answered
+        if (refused := self.refusal(request, MESSAGES)) is not None:
+            return refused
         if request.method == "GET":
-            return _spoilt(json_reply(self._page(request)), _next(self.list_faults, self.list_plan))
+            return json_reply(self._page(request))
         form = dict(parse_qsl(request.body.decode(), keep_blank_values=True))
-        fault = _next(self.faults, self.plan)
-        if fault is not None and fault.kind not in TAKING:
-            return _spoilt(ScriptedReply(), fault)
         if (problem := _problem(form)) is not None:
-            return _error(400, *problem)
-        return _spoilt(json_reply(self._resource(self._take(form)), 201), fault)
+            return error(400, *problem)
+        return json_reply(self._resource(self._take(form)), 201)
 
-    def _refusal(self, request: StandInRequest) -> ScriptedReply | None:
-        path = MESSAGES.match(request.path) or MEDIUM.match(request.path)
+    def refusal(self, request: StandInRequest, resource: re.Pattern[str]) -> ScriptedReply | None:
+        """Give the answer to a request for something else than the resource of this account, or with other credentials."""
+        path = resource.match(request.path)
         expected = base64.b64encode(f"{self.account_sid}:{self.auth_token}".encode()).decode()
         if path is None or path[1] != self.account_sid or request.method not in {"GET", "POST"}:
-            return _error(404, 20404, "The requested resource was not found")
+            return error(404, 20404, "The requested resource was not found")
         if request.headers.get("authorization") != f"Basic {expected}":
-            return _error(401, 20003, "Authenticate")
+            return error(401, 20003, "Authenticate")
         return None
+
+    def listed(self) -> list[TakenMessage]:
+        """Give the messages that a listing has, oldest first."""
+        return self.taken
 
     def _take(self, form: Mapping[str, str]) -> TakenMessage:
         callback = form.get("StatusCallback", "")
@@ -201,13 +104,10 @@ class TwilioStandIn(LoopbackStandIn):
         wanted = request.query
         size = min(int(wanted.get("PageSize", DEFAULT_PAGE)), LARGEST_PAGE)
         page = int(wanted.get("Page", 0))
-        shown = monotonic() - self.list_lag
         found = [
             message
-            for message in reversed(self.taken)
-            if message.at <= shown
-            and wanted.get("To", message.recipient) == message.recipient
-            and wanted.get("From", message.sender) == message.sender
+            for message in reversed(self.listed())
+            if wanted.get("To", message.recipient) == message.recipient and wanted.get("From", message.sender) == message.sender
         ]
         first = page * size
         messages = [self._resource(message) for message in found[first : first + size]]
@@ -233,31 +133,6 @@ class TwilioStandIn(LoopbackStandIn):
         }  # fmt: skip
 
 
-def _next(queue: list[TwilioFault | tuple[int, int]], plan: FaultPlan | None) -> TwilioFault | None:
-    if queue:
-        fault = queue.pop(0)
-        return fault if isinstance(fault, TwilioFault) else TwilioFault(FaultMode.ERROR, *fault)
-    return plan.draw() if plan is not None else None
-
-
-def _spoilt(reply: ScriptedReply, fault: TwilioFault | None) -> ScriptedReply:
-    """Answer as the fault says. What it takes was taken before."""
-    if fault is None:
-        return reply
-    wrong = {
-        FaultMode.ERROR: _error(fault.status, fault.code, "scripted fault"),
-        FaultMode.RATE: _error(429, 20429, "Too Many Requests", {"Retry-After": f"{fault.seconds:.0f}"}),
-        FaultMode.CUT: ScriptedReply(Delivery.CUT),
-        FaultMode.HANG: ScriptedReply(Delivery.HANG),
-        FaultMode.ACCEPT_THEN_CUT: ScriptedReply(Delivery.CUT),
-        FaultMode.ACCEPT_THEN_500: _error(500, 20500, "An internal server error has occurred"),
-        FaultMode.ACCEPT_SLOW: replace(reply, delay=fault.seconds),
-        FaultMode.GARBAGE: ScriptedReply(status=201, body=b"<html>It works!</html>", headers={"Content-Type": "text/html"}),
-        FaultMode.TRUNCATED: replace(reply, delivery=Delivery.TRUNCATED, status=201),
-    }
-    return wrong[fault.kind]
-
-
 def _problem(form: Mapping[str, str]) -> tuple[int, str] | None:
     """Say what Twilio would refuse about a message: its code and its words."""
     for name, problem in NEEDED.items():
@@ -271,6 +146,7 @@ def _problem(form: Mapping[str, str]) -> tuple[int, str] | None:
     return None
 
 
-def _error(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> ScriptedReply:
+def error(status: int, code: int, message: str, headers: Mapping[str, str] | None = None) -> ScriptedReply:
+    """Refuse as Twilio does."""
     more = f"https://www.twilio.com/docs/errors/{code}"
     return json_reply({"code": code, "message": message, "more_info": more, "status": status}, status, headers)

@@ -8,12 +8,12 @@ from threading import Thread
 from urllib.parse import parse_qsl
 
 import pytest
+from tests.failing_twilio import FailingTwilio, FaultMode, FaultPlan, TwilioFault
 from tests.journeys.talking import signature, until
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
 
 from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
-from clara_lab.stand_ins.twilio_server import FaultMode, FaultPlan, TwilioFault, TwilioStandIn
 
 ACCOUNT, TOKEN = "AC" + "3" * 32, "token"
 MESSAGE = {"from_": "whatsapp:+15555550100", "to": "whatsapp:+34600000001", "body": "¡Hola!"}
@@ -52,7 +52,7 @@ def listener() -> Iterator[type[Listener]]:
     thread.join()
 
 
-Start = Callable[..., tuple[TwilioStandIn, Client]]
+Start = Callable[..., tuple[FailingTwilio, Client]]
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def start() -> Iterator[Start]:
     """Start a stand-in and the official client, as it comes, that talks to it."""
     with ExitStack() as stack:
 
-        def make(**settings: object) -> tuple[TwilioStandIn, Client]:
-            stand_in = TwilioStandIn(ACCOUNT, TOKEN, **settings)
+        def make(**settings: object) -> tuple[FailingTwilio, Client]:
+            stand_in = FailingTwilio(ACCOUNT, TOKEN, **settings)
             stand_in.serve()
             stack.callback(stand_in.close)
             client = Client(ACCOUNT, TOKEN)
