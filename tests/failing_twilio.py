@@ -1,14 +1,16 @@
-"""A stand-in for Twilio that fails as it is told, lists late, and holds voice notes."""
+"""A stand-in for Twilio that fails as it is told, lists and reports late, and holds voice notes."""
 
+import asyncio
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from enum import StrEnum
 from random import Random
 from time import monotonic
 from typing import Final
 
 from clara_lab.stand_ins.server import Delivery, ScriptedReply, StandInRequest
+from clara_lab.stand_ins.twilio_callbacks import Reported, Reporter
 from clara_lab.stand_ins.twilio_server import ACCOUNT, MESSAGES, TakenMessage, TwilioStandIn, error
 
 MEDIUM: Final = re.compile(rf"{ACCOUNT}/Messages/((?:MM|SM)[0-9a-f]{{32}}/Media/ME[0-9a-f]{{32}})$")
@@ -102,13 +104,63 @@ class Media:
         return ScriptedReply(status=307, body=b"", headers={"Location": address})
 
 
+@dataclass(frozen=True, slots=True)
+class CallbackOptions:
+    """How the progress of a message is reported.
+
+    `statuses` come in this order, or in any when `shuffled`; none at all switches reports off. Before each passes a time
+    drawn from 0 to `delay` seconds; the share `repeated` of them comes twice. The share `failing` of the messages reports
+    `failure` with `failure_code` last, instead of its last status.
+    """
+
+    statuses: tuple[str, ...] = ("sent", "delivered")
+    shuffled: bool = False
+    delay: float = 0.0
+    repeated: float = 0.0
+    failing: float = 0.0
+    failure: str = "failed"
+    failure_code: str = "63018"
+    seed: int = 0
+
+
+class UnreliableReporter(Reporter):
+    """Sends callbacks as the options say."""
+
+    def __init__(self, auth_token: str, options: CallbackOptions) -> None:
+        super().__init__(auth_token)
+        self._options = options
+        self._chance = Random(options.seed)
+
+    def planned(self) -> Sequence[str]:
+        """Draw what is reported of a message."""
+        options, chance = self._options, self._chance
+        statuses = list(options.statuses)
+        if statuses and chance.random() < options.failing:
+            statuses[-1] = options.failure
+        plan = [status for status in statuses for _ in range(1 + (chance.random() < options.repeated))]
+        if options.shuffled:
+            chance.shuffle(plan)
+        return plan
+
+    def fields_of(self, message: Reported, status: str) -> dict[str, str]:
+        """Name the error of a failure."""
+        failed = {"ErrorCode": self._options.failure_code} if status == self._options.failure else {}
+        return super().fields_of(message, status) | failed
+
+    async def send(self, message: Reported, status: str) -> str:
+        """Send one callback, late."""
+        if self._options.delay:
+            await asyncio.sleep(self._chance.uniform(0.0, self._options.delay))
+        return await super().send(message, status)
+
+
 @dataclass
 class FailingTwilio(TwilioStandIn):
     """The stand-in with faults and media.
 
     `faults` are given first to what is sent, one a request: a TwilioFault, or an error's (HTTP status, Twilio's code); then
     `plan` decides. `list_faults` and `list_plan` do the same for listings. A message appears in listings `list_lag`
-    seconds after it was taken.
+    seconds after it was taken. `manner` is how progress is reported.
     """
 
     faults: list[TwilioFault | tuple[int, int]] = field(default_factory=list)
@@ -117,6 +169,10 @@ class FailingTwilio(TwilioStandIn):
     list_plan: FaultPlan | None = None
     list_lag: float = 0.0
     media: Media = field(default_factory=Media)
+    manner: InitVar[CallbackOptions | None] = None
+
+    def __post_init__(self, manner: CallbackOptions | None) -> None:
+        self.callbacks = UnreliableReporter(self.auth_token, manner or CallbackOptions())
 
     async def answer(self, request: StandInRequest) -> ScriptedReply:
         """Answer one request, or fail."""

@@ -8,10 +8,10 @@ from threading import Event
 from time import monotonic
 from typing import Any, Final
 
-from tests.failing_twilio import FailingTwilio, FaultMode, FaultPlan
+from tests.failing_twilio import CallbackOptions, FailingTwilio, FaultMode, FaultPlan, UnreliableReporter
 
 from clara.processes.children import end_with_parent
-from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
+from clara_lab.stand_ins.twilio_callbacks import Reported
 from clara_lab.stand_ins.twilio_server import TakenMessage
 
 STATUSES: Final = ("sent", "delivered", "read")
@@ -32,16 +32,16 @@ LONGEST_DELAY_SECONDS: Final = 0.5
 Write = Callable[[dict[str, Any]], None]
 
 
-class RecordingReporter(Reporter):
+class RecordingReporter(UnreliableReporter):
     """Sends callbacks, and writes down what each said and what came back."""
 
     def __init__(self, auth_token: str, manner: CallbackOptions, write: Write) -> None:
         super().__init__(auth_token, manner)
         self._write = write
 
-    async def _send(self, message: Reported, status: str) -> str:
+    async def send(self, message: Reported, status: str) -> str:
         began = monotonic()
-        outcome = await super()._send(message, status)
+        outcome = await super().send(message, status)
         seconds = monotonic() - began
         self._write({
             "at": began, "seconds": seconds, "sid": message.sid, "status": status, "outcome": outcome,

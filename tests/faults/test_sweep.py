@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.failing_twilio import FailingTwilio, FaultMode, TwilioFault
+from tests.failing_twilio import CallbackOptions, FailingTwilio, FaultMode, TwilioFault
 from tests.faults.model import Model
 from tests.faults.model_exploring import program
 from tests.faults.model_state import World
@@ -16,7 +16,6 @@ from tests.faults.sweep_case import ACCOUNT, TOKEN, Forks, Outcome, reports_on
 from clara.adapters.postgres.connections import open_engine
 from clara.delivery.message import Report
 from clara.delivery.ports import LostAnswerError
-from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
 
 LOST = "lost! answer about 0.0"
 

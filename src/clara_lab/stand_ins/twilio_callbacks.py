@@ -1,9 +1,9 @@
-"""Signed status callbacks as Twilio sends them: in any order, repeated, late, or not at all."""
+"""Signed status callbacks as Twilio sends them."""
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Final
 from urllib.parse import urlencode
 
@@ -14,26 +14,9 @@ from twilio.request_validator import RequestValidator
 PATIENCE_SECONDS: Final = 15.0
 # Three callbacks for each of 80 messages a second, answered within 0.2 s, keep 48 connections busy.
 MAX_CONNECTIONS: Final = 64
+# What is reported of a message, in this order.
+STATUSES: Final = ("sent", "delivered")
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
-
-
-@dataclass(frozen=True, slots=True)
-class CallbackOptions:
-    """How the progress of a message is reported.
-
-    `statuses` come in this order, or in any when `shuffled`; none at all switches reports off. Before each passes a time
-    drawn from 0 to `delay` seconds; the share `repeated` of them comes twice. The share `failing` of the messages reports
-    `failure` with `failure_code` last, instead of its last status.
-    """
-
-    statuses: tuple[str, ...] = ("sent", "delivered")
-    shuffled: bool = False
-    delay: float = 0.0
-    repeated: float = 0.0
-    failing: float = 0.0
-    failure: str = "failed"
-    failure_code: str = "63018"
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +35,14 @@ class Reporter:
     """Sends the callbacks. `outcomes` counts them by the answer's HTTP status, or as "unreachable"; `waiting` are to come."""
 
     auth_token: str
-    manner: CallbackOptions = field(default_factory=CallbackOptions)
     outcomes: Counter[str] = field(default_factory=Counter)
     waiting: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     _session: aiohttp.ClientSession | None = field(default=None, repr=False)
-    _chance: Random = field(init=False, repr=False)
-    _validator: RequestValidator = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._chance = Random(self.manner.seed)  # noqa: S311  repeatable on purpose
-        self._validator = RequestValidator(self.auth_token)
 
     def report(self, message: Reported) -> None:
         """Report the message's progress from now on. Call it in the event loop."""
-        plan = self._planned()
+        plan = self.planned()
         self.waiting += len(plan)
         if plan:
             task = asyncio.get_running_loop().create_task(self._send_all(message, plan))
@@ -82,30 +58,26 @@ class Reporter:
         if self._session is not None:
             await self._session.close()
 
-    def _planned(self) -> list[str]:
-        statuses = list(self.manner.statuses)
-        if statuses and self._chance.random() < self.manner.failing:
-            statuses[-1] = self.manner.failure
-        plan = [status for status in statuses for _ in range(1 + (self._chance.random() < self.manner.repeated))]
-        if self.manner.shuffled:
-            self._chance.shuffle(plan)
-        return plan
-
-    async def _send_all(self, message: Reported, plan: list[str]) -> None:
+    async def _send_all(self, message: Reported, plan: Sequence[str]) -> None:
         for status in plan:
-            if self.manner.delay:
-                await asyncio.sleep(self._chance.uniform(0.0, self.manner.delay))
-            self.outcomes[await self._send(message, status)] += 1
+            self.outcomes[await self.send(message, status)] += 1
             self.waiting -= 1
 
-    async def _send(self, message: Reported, status: str) -> str:
-        fields = {
+    def planned(self) -> Sequence[str]:
+        """Give the statuses that are reported of a message."""
+        return STATUSES
+
+    def fields_of(self, message: Reported, status: str) -> dict[str, str]:
+        """Give what a callback says."""
+        return {
             "AccountSid": message.account_sid, "ApiVersion": "2010-04-01", "From": message.sender, "MessageSid": message.sid,
             "MessageStatus": status, "SmsSid": message.sid, "SmsStatus": status, "To": message.recipient,
         }  # fmt: skip
-        if status == self.manner.failure:
-            fields["ErrorCode"] = self.manner.failure_code
-        signature = self._validator.compute_signature(message.callback, fields)
+
+    async def send(self, message: Reported, status: str) -> str:
+        """Send one callback; give what came of it."""
+        fields = self.fields_of(message, status)
+        signature = RequestValidator(self.auth_token).compute_signature(message.callback, fields)
         try:
             async with self._connections().post(
                 message.callback,

@@ -6,7 +6,7 @@ Speaks the Messages resource of the 2010-04-01 API as the official client uses i
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from time import monotonic
@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
 from clara_lab.stand_ins.server import LoopbackStandIn, ScriptedReply, StandInRequest, json_reply
-from clara_lab.stand_ins.twilio_callbacks import CallbackOptions, Reported, Reporter
+from clara_lab.stand_ins.twilio_callbacks import Reported, Reporter
 
 ACCOUNT: Final = r"^/2010-04-01/Accounts/(AC[0-9a-f]{32})"
 MESSAGES: Final = re.compile(rf"{ACCOUNT}/Messages\.json$")
@@ -45,19 +45,17 @@ class TakenMessage:
 class TwilioStandIn(LoopbackStandIn):
     """The state of the stand-in. `url` is its address once it serves.
 
-    `manner` is how progress is reported, `callbacks` what came of it. `on_message` is called in the stand-in's own thread: it
-    must be quick.
+    `callbacks` report the progress. `on_message` is called in the stand-in's own thread: it must be quick.
     """
 
     account_sid: str
     auth_token: str
     on_message: Callable[[TakenMessage], None] = lambda _message: None
     taken: list[TakenMessage] = field(default_factory=list)
-    manner: InitVar[CallbackOptions | None] = None
     callbacks: Reporter = field(init=False)
 
-    def __post_init__(self, manner: CallbackOptions | None) -> None:
-        self.callbacks = Reporter(self.auth_token, manner or CallbackOptions())
+    def __post_init__(self) -> None:
+        self.callbacks = Reporter(self.auth_token)
 
     async def ended(self) -> None:
         """Drop the callbacks that are still to come."""

@@ -8,12 +8,10 @@ from threading import Thread
 from urllib.parse import parse_qsl
 
 import pytest
-from tests.failing_twilio import FailingTwilio, FaultMode, FaultPlan, TwilioFault
+from tests.failing_twilio import CallbackOptions, FailingTwilio, FaultMode, FaultPlan, TwilioFault
 from tests.journeys.talking import signature, until
 from twilio.base.exceptions import TwilioRestException
 from twilio.rest import Client
-
-from clara_lab.stand_ins.twilio_callbacks import CallbackOptions
 
 ACCOUNT, TOKEN = "AC" + "3" * 32, "token"
 MESSAGE = {"from_": "whatsapp:+15555550100", "to": "whatsapp:+34600000001", "body": "¡Hola!"}
