@@ -129,16 +129,6 @@ def pre_embedded(
     return vectors
 
 
-def asker(
-    corpora: Corpora, plan: RunPlan, indexed: Indexed, embedder: Embedder, rerank: TextScorer | None, vectors: Vectors
-) -> Asker:
-    """Build the search of a run: the strategy's weights, and its policy around it."""
-    search = hybrid(embedder, corpora.gather(indexed.profile, embedder), None)
-    # Without a calibration nothing is ever confident, so a policy stops by what it grades.
-    wrapped = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile, corpora.data), 1.0)
-    return Asker(wrapped, indexed.corpus, plan, rerank, vectors)
-
-
 # Questions answered between two writes of the log, at least: as many answers and right answers are embedded together.
 BATCH: Final = 16
 
@@ -220,8 +210,8 @@ def run(corpora: Corpora, plan: RunPlan, output: Output, say: Say, progress: Pro
     say(sizes(data))
     begun = _begun(plan, data, output)
     with closing(EventLog(output.folder / f"{begun.run_id}{EVENTS}")) as log:
-        if not begun.done:
-            log.write("run_start", run_id=begun.run_id, started=begun.started, plan=plan.shown(), data=described(data))
+        if not begun.questions:
+            log.write("run_start", run_id=begun.run_id, started=begun.started, plan=begun.plan, data=begun.data)
         with parts_of(corpora, plan, log, output.folder) as parts:
             record = _run(corpora, plan, _Work(data, begun, parts, log, clock), progress)
         log.write("run_complete", run_id=record.run_id, totals=record.totals)
@@ -231,18 +221,11 @@ def run(corpora: Corpora, plan: RunPlan, output: Output, say: Say, progress: Pro
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
-    """Who a run is, and what came of the questions that were asked before it was ended."""
-
-    run_id: str
-    started: str
-    done: dict[str, QuestionRecord]
-
-
-@dataclass(frozen=True, slots=True)
 class _Work:
+    """A run: `begun` has what came of the questions that were asked before it was ended."""
+
     data: BenchData
-    begun: _Begun
+    begun: RunRecord
     parts: Parts
     log: EventLog
     clock: _Clock
@@ -252,7 +235,8 @@ def _run(corpora: Corpora, plan: RunPlan, work: _Work, progress: Progress) -> Ru
     parts, clock = work.parts, work.clock
     indexed = index(corpora, plan, work.data, parts.embedder, parts.situating, progress)
     clock.ended("index")
-    left = [question for question in work.data.questions if question.id not in work.begun.done]
+    records = {record.question.id: record for record in work.begun.questions}
+    left = [question for question in work.data.questions if question.id not in records]
     failed: list[str] = []
 
     def noted(count: int, reason: str) -> None:
@@ -261,20 +245,20 @@ def _run(corpora: Corpora, plan: RunPlan, work: _Work, progress: Progress) -> Ru
 
     vectors = pre_embedded(parts.embedder, left, plan.embedding_batch_size, noted, progress)
     clock.ended("embed_questions")
-    ask = asker(corpora, plan, indexed, parts.embedder, parts.reranker, vectors)
-    found = []
+    search = hybrid(parts.embedder, corpora.gather(indexed.profile, parts.embedder), None)
+    # Without a calibration nothing is ever confident, so a policy stops by what it grades.
+    retrieve = by_policy(POLICIES[plan.retrieval_policy], search, subject_of(indexed.profile, corpora.data), 1.0)
+    asker, found = Asker(retrieve, indexed.corpus, plan, parts.reranker, vectors), []
     for number, question in enumerate(left, 1):
-        found.append(ask.ask(question))
+        found.append(asker.ask(question))
         progress("questions asked", number, len(left))
     clock.ended("retrieve")
-    records = dict(work.begun.done)
     for record in _written(plan, work, found, progress):
         work.log.write_result(record)
         records[record.question.id] = record
     clock.ended("generate")
     questions = tuple(records[question.id] for question in work.data.questions)
-    totals = _totals(work, indexed, questions, failed)
-    return RunRecord(work.begun.run_id, work.begun.started, plan.shown(), described(work.data), questions, totals)
+    return replace(work.begun, questions=questions, totals=_totals(work, indexed, questions, failed))
 
 
 def _written(plan: RunPlan, work: _Work, found: Sequence[QuestionRecord], progress: Progress) -> Iterable[QuestionRecord]:
@@ -295,7 +279,7 @@ def _totals(work: _Work, indexed: Indexed, questions: Sequence[QuestionRecord], 
         "passages": indexed.passages,
         "embedded_now": indexed.embedded,
         "unenriched": len(indexed.unenriched),
-        "resumed_questions": len(work.begun.done),
+        "resumed_questions": len(work.begun.questions),
         "failed_query_batches": len(failed),
         "rerank_failures": sum(question.reranked is False for question in questions),
         "questions_with_failures": sum(bool(question.failures) for question in questions),
@@ -315,15 +299,16 @@ def described(data: BenchData) -> dict[str, Any]:
     }
 
 
-def _begun(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
+def _begun(plan: RunPlan, data: BenchData, output: Output) -> RunRecord:
     if output.resume:
         return _taken_up(plan, data, output)
     now = datetime.now(UTC)
     strategy = plan.retrieval_strategy.replace(":", "-").replace("_", "-").casefold()
-    return _Begun(f"{plan.mteb_dataset_name}_{strategy}_{now:%Y%m%dT%H%M%SZ}_{uuid4().hex}", now.isoformat(), {})
+    run_id = f"{plan.mteb_dataset_name}_{strategy}_{now:%Y%m%dT%H%M%SZ}_{uuid4().hex}"
+    return RunRecord(run_id, now.isoformat(), plan.shown(), described(data), ())
 
 
-def _taken_up(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
+def _taken_up(plan: RunPlan, data: BenchData, output: Output) -> RunRecord:
     file = output.folder / f"{output.resume}{EVENTS}"
     events = _events(file)
     start = next((event for event in events.events if event.get("event") == "run_start"), None)
@@ -335,12 +320,12 @@ def _taken_up(plan: RunPlan, data: BenchData, output: Output) -> _Begun:
     if start["data"]["digest"] != data.digest:
         raise ResumeError(f"{output.resume} was begun on other data; start the run anew without --resume")
     known = {question.id: question for question in data.questions}
-    done = {
-        record.question.id: replace(record, question=known[record.question.id])
+    done = tuple(
+        replace(record, question=known[record.question.id])
         for record in events.results()
         if record.question.id in known and not record.failures  # an outage is no answer: it is asked again
-    }
-    return _Begun(output.resume, start["started"], done)
+    )
+    return RunRecord(output.resume, start["started"], plan.shown(), described(data), done)
 
 
 def _events(file: Path) -> Events:
