@@ -79,7 +79,7 @@ class ServedChat:
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
         document: dict[str, Any] = {
             "model": self.name,
-            "messages": [{**message, "content": _sendable(message["content"])} for message in messages if message["content"]],
+            "messages": [{**message, "content": sendable(message["content"])} for message in messages if message["content"]],
             "temperature": 0,
         }
         if prompt.max_tokens:
@@ -99,11 +99,6 @@ def _usable(prompt: ChatPrompt, answered: Answered[Spoken]) -> Answered[Spoken]:
     if not spoken.text:
         raise ModelRefusedError("wrote nothing")
     return answered
-
-
-def _sendable(text: str) -> str:
-    """Turn lone surrogates, which cannot be sent, into "?"."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class GeminiChat:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import BoundedSemaphore, Lock
 from time import perf_counter, sleep
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import httpx
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
 from clara.adapters.http.client import asked_patience, bounded_client, reason_of
 from clara.adapters.models.guards import CallOutcome, PatientGuard, ProviderUnavailableError
@@ -74,13 +74,9 @@ class _ChatMessage(_WireModel):
     content: str | None = None
 
 
-class _Choice(_WireModel):
-    message: _ChatMessage
-    finish_reason: str | None = None
-
-
 class _Chat(_WireModel):
-    choices: Annotated[list[_Choice], Field(min_length=1)]
+    message: _ChatMessage = Field(validation_alias=AliasPath("choices", 0, "message"))
+    finish_reason: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
     usage: Any = None
 
 
@@ -88,10 +84,9 @@ class _Models(_WireModel):
     data: list[dict[str, Any]]
 
 
-class Spoken(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Spoken:
     """What a chat model wrote. `cut`: it stopped because no more tokens were allowed."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     cut: bool = False
@@ -118,12 +113,10 @@ def read_embeddings(content: bytes, count: int) -> Answered[list[list[float] | N
 def read_chat(content: bytes) -> Answered[Spoken]:
     """Give the first choice without what a reasoning model thought before it. Raises ProviderUnavailableError."""
     read = _read(_Chat, content, "a completion")
-    choice = read.choices[0]
-    if choice.finish_reason == "content_filter":
+    if read.finish_reason == "content_filter":
         raise ModelRefusedError("withheld its answer (content_filter)")
-    return Answered(
-        Spoken(text=_thoughtless(choice.message.content or ""), cut=choice.finish_reason == "length"), *_tokens(read.usage)
-    )
+    spoken = Spoken(_thoughtless(read.message.content or ""), read.finish_reason == "length")
+    return Answered(spoken, *_tokens(read.usage))
 
 
 def read_context_length(content: bytes, model: str) -> Answered[int | None]:
