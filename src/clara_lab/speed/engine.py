@@ -10,14 +10,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
+from typing import Any
 from uuid import uuid4
 
 import click
 import numpy as np
+import psycopg
 from numpy.typing import NDArray
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from clara.adapters.postgres.corpus.index import space_id
+from clara.adapters.postgres.corpus.spaces import ensure_space, index_space
+from clara.adapters.postgres.statements import AtOnce
 from clara.container import Container
 from clara.container.corpora import Corpora
 from clara.ingestion.corpora import drop
@@ -136,15 +140,13 @@ def _corpus(corpora: Corpora, known: Sequence[Passage], size: int) -> Iterator[s
     click.echo(f"storing {size} passages ...", err=True)
     embedder = corpora.embedder
     corpora.passages(Profile("prose")).drop(name)
-    with corpora.engine.begin() as connection:
-        connection.execute(text("set local statement_timeout = 0"))
-        connection.execute(text("set local maintenance_work_mem = '512MB'"))
-        _fill(corpora, known, connection, name, size)
-        number = space_id(name, embedder.model)
-        connection.exec_driver_sql(
-            f"create index hnsw_{number} on embeddings "
-            f"using hnsw ((vector::vector({embedder.dimensions})) vector_cosine_ops) where space_id = {number}"
-        )
+    with AtOnce(corpora.engine).transaction() as together:
+        together.changed("session.unhurried")
+        together.connection.execute("set local maintenance_work_mem = '512MB'")
+        together.changed("passage.corpus", corpus=name, profile="prose")
+        ensure_space(together, name, embedder.model, embedder.dimensions)
+        _fill(corpora, known, together.connection, name, size)
+        index_space(together, name, embedder.model, embedder.dimensions)
     with corpora.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("set statement_timeout = 0"))
         connection.execute(text("vacuum analyze postings, lexicon, passages, embeddings"))
@@ -154,28 +156,21 @@ def _corpus(corpora: Corpora, known: Sequence[Passage], size: int) -> Iterator[s
         drop(corpora, name)
 
 
-def _fill(corpora: Corpora, passages: Sequence[Passage], connection: Connection, name: str, size: int) -> None:
+def _fill(corpora: Corpora, passages: Sequence[Passage], connection: psycopg.Connection[Any], name: str, size: int) -> None:
     embedder = corpora.embedder
     words = " ".join(passage.indexed_text for passage in passages).split()
     vectors: NDArray[np.float32] = np.array(
         corpora.passage_embedder().embed([passage.indexed_text for passage in passages], "passage"), dtype=np.float32
     )
     dice, noise = random.Random(0), np.random.default_rng(0)  # noqa: S311  made-up texts, nothing secret
-    connection.execute(text("insert into corpora (name, profile) values (:name, 'prose')"), {"name": name})
-    number = space_id(name, embedder.model)
-    connection.execute(
-        text("insert into vector_spaces values (:id, :name, :model, :dimensions)"),
-        {"id": number, "name": name, "model": embedder.model, "dimensions": embedder.dimensions},
-    )
-    raw = connection.connection.cursor()
+    raw = connection.cursor()
     for start in range(0, size, 2000):
         with raw.copy(f"copy passages ({COLUMNS}) from stdin") as copy:
             for place in range(start, min(size, start + 2000)):
                 content = " ".join(dice.choices(words, k=WORDS))
                 copy.write_row((name, str(place), "c", str(place), "", "{}", content, content, "es", "", "x", "{}"))
-    keys = [
-        row[0] for row in connection.execute(text("select pk from passages where corpus = :name order by pk"), {"name": name})
-    ]
+    raw.execute("select pk from passages where corpus = %s order by pk", (name,))
+    number, keys = space_id(name, embedder.model), [row[0] for row in raw]
     for start in range(0, size, 2000):
         chosen = vectors[noise.integers(0, len(vectors), len(keys[start : start + 2000]))]
         moved = chosen + NOISE * noise.standard_normal(chosen.shape).astype(np.float32) / np.sqrt(chosen.shape[1])
