@@ -27,7 +27,7 @@ from clara.processes.preparation import running_container
 from clara.retrieval.options.policies import Policy
 from clara.retrieval.search import CorpusSearch, SearchChoice, found_json
 from clara.settings import load_settings, resources
-from clara_lab.bench.ranking import hit_at, reciprocal_rank
+from clara_lab.bench.ranking import first_gold_rank, hit_at, reciprocal_rank
 from clara_lab.bench.summary import estimate
 from clara_lab.benchmark import BenchmarkError
 
@@ -84,7 +84,7 @@ def missed(questions: Sequence[CodeQuestion], ranked: Sequence[Sequence[str]]) -
     """Name the questions whose answer is not among the first three, with its rank and what stands there."""
     lines = []
     for one, found in zip(questions, ranked, strict=True):
-        rank = next((place for place, name in enumerate(found, 1) if name in one.gold), None)
+        rank = first_gold_rank(found, one.gold)
         if rank is None or rank > SEEN:
             lines.append(f"{one.id} ({one.split}) at {rank}: {one.question} -> {', '.join(found[:SEEN])}")
     return lines

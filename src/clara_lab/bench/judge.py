@@ -35,9 +35,8 @@ _FENCE: Final = re.compile(r"```(?:json)?\s*(?P<document>\{.*\})\s*```", re.DOTA
 class AnswerJudge:
     """Asks a model about answers; safe to share between threads. `name` is the model's."""
 
-    def __init__(self, model: ChatModel, max_tokens: int = JUDGE_TOKENS) -> None:
+    def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._max_tokens = max_tokens
         self.name = model.name
 
     def verdict(self, measure: str, question: BenchQuestion, answer: str | None, context: BenchContext) -> Score:
@@ -50,17 +49,17 @@ class AnswerJudge:
         if not context.shown:
             return Score(0.0)
         try:
-            verdict = self._model.complete(judge_prompt(measure, question, answer, context, self._max_tokens)).text
+            verdict = self._model.complete(judge_prompt(measure, question, answer, context)).text
         except ChatUnavailableError as error:
             return Score(None, f"judge {error}")
         score = read_score(verdict)
         return Score(None, UNREADABLE) if score is None else Score(score)
 
 
-def judge_prompt(measure: str, question: BenchQuestion, answer: str, context: BenchContext, max_tokens: int) -> ChatPrompt:
+def judge_prompt(measure: str, question: BenchQuestion, answer: str, context: BenchContext) -> ChatPrompt:
     """Show the judge the writer's own page, the question and the answer. One word, yes and no are judged as statements."""
     instruction = INSTRUCTIONS[measure, is_short(question, answer)]
-    return ChatPrompt(instruction, f"{page_of(context, question)}\nAnswer to judge: {answer.strip()}", max_tokens, json=True)
+    return ChatPrompt(instruction, f"{page_of(context, question)}\nAnswer to judge: {answer.strip()}", JUDGE_TOKENS, json=True)
 
 
 def is_short(question: BenchQuestion, answer: str) -> bool:

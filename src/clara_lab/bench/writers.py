@@ -17,7 +17,6 @@ from clara.retrieval.tokens import TokenCounter, furthest
 from clara_lab.bench.answers import normalised
 from clara_lab.bench.dataset import LABEL, BenchQuestion
 from clara_lab.bench.prompts import (
-    LABELS,
     TEXTS,
     BenchContext,
     ChatModel,
@@ -58,16 +57,14 @@ class AnswerWriter(Protocol):
 class ModelWriter:
     """Implements Writer with a language model, asked once."""
 
-    def __init__(self, model: ChatModel, max_tokens: int = ANSWER_TOKENS, labels: tuple[str, ...] = LABELS) -> None:
+    def __init__(self, model: ChatModel) -> None:
         self._model = model
-        self._max_tokens = max_tokens
-        self._labels = labels
         self.name = model.name
 
     def write(self, question: BenchQuestion, context: BenchContext) -> WrittenAnswer:
         """Answer from the page, without the word "Answer:" before it."""
         try:
-            completion = self._model.complete(answer_prompt(question, context, self._max_tokens, self._labels))
+            completion = self._model.complete(answer_prompt(question, context, ANSWER_TOKENS))
         except ChatUnavailableError as error:
             return WrittenAnswer(None, f"writer {error}")
         return WrittenAnswer(_ANNOUNCED.sub("", completion.text).strip())
