@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
 from clara.adapters.models.embedders import unit_vectors, wanted
 from clara.adapters.models.gemini import (
     FINISHED,
-    FINISHED_OR_CUT,
     GeminiTransport,
     GeminiUnavailableError,
     generation_config,
     text_of,
-    tokens_of,
 )
 from clara.adapters.models.guards import ProviderUnavailableError, sendable
 from clara.retrieval.ports import EmbedderUnavailableError, Role
@@ -99,6 +100,33 @@ def _usable(prompt: ChatPrompt, answered: Answered[Spoken]) -> Answered[Spoken]:
     if not spoken.text:
         raise ModelRefusedError("wrote nothing")
     return answered
+
+
+# For who has bounded what is written, and can use its beginning.
+FINISHED_OR_CUT: Final = FINISHED | {"MAX_TOKENS"}
+
+
+class _CountedTokens(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, hide_input_in_errors=True)
+
+    prompt_token_count: int = 0
+    candidates_token_count: int = 0
+    thoughts_token_count: int = 0
+
+
+class _Counted(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, hide_input_in_errors=True)
+
+    usage_metadata: _CountedTokens = _CountedTokens()
+
+
+def tokens_of(body: str) -> tuple[int, int]:
+    """Give the tokens that were read and written, thoughts among them, as Gemini counts them; 0 where it does not say."""
+    try:
+        counted = _Counted.model_validate_json(body).usage_metadata
+    except ValidationError:
+        return 0, 0
+    return counted.prompt_token_count, counted.candidates_token_count + counted.thoughts_token_count
 
 
 class GeminiChat:

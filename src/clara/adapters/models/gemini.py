@@ -56,19 +56,9 @@ class _Feedback(_Wire):
     block_reason: str = ""
 
 
-class _Metadata(_Wire):
-    prompt_token_count: int = 0
-    candidates_token_count: int = 0
-    thoughts_token_count: int = 0
-
-
 class _Generated(_Wire):
     candidates: tuple[_Candidate, ...] = ()
     prompt_feedback: _Feedback = _Feedback()
-
-
-class _CountedTokens(_Wire):
-    usage_metadata: _Metadata = _Metadata()
 
 
 class _Detail(_Wire):
@@ -86,8 +76,6 @@ class _Refusal(_Wire):
 
 
 FINISHED: Final = frozenset({"STOP"})
-# For who has bounded what is written, and can use its beginning.
-FINISHED_OR_CUT: Final = FINISHED | {"MAX_TOKENS"}
 
 
 def text_of(body: str, finished: frozenset[str] = FINISHED) -> str:
@@ -109,15 +97,6 @@ def text_of(body: str, finished: frozenset[str] = FINISHED) -> str:
         outcome = CallOutcome.DECLINED if first.finish_reason in OWN_REASONS else CallOutcome.FAILED
         raise GeminiUnavailableError(_named("did not finish its answer", first.finish_reason), None, outcome)
     return "".join(part.text for part in first.content.parts if not part.thought)
-
-
-def tokens_of(body: str) -> tuple[int, int]:
-    """Give the tokens that were read and written, thoughts among them, as Gemini counts them; 0 where it does not say."""
-    try:
-        counted = _CountedTokens.model_validate_json(body).usage_metadata
-    except ValidationError:
-        return 0, 0
-    return counted.prompt_token_count, counted.candidates_token_count + counted.thoughts_token_count
 
 
 def refusal_of(code: int, status: str | None, details: object, retry_after: str = "") -> GeminiUnavailableError:
