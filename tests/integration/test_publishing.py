@@ -43,6 +43,7 @@ from clara.editorial.records import BusyPublishingError, NothingToUndoError, Ser
 from clara.ingestion.corpora import CorpusNameError, drop
 from clara.processes.preparation import ensure_corpus, fill
 from clara.quality.publication_gate import Measured, PublicationGate, Verdict
+from clara.retrieval.metrics import summary
 from clara.retrieval.passage import Query
 from clara.retrieval.ports import Role
 from clara.settings import child_environment
@@ -415,7 +416,7 @@ def test_questions_during_switches_are_never_answered_from_before(services: Cont
     strict = sum(floor == begun for floor, begun, _ in seen)
     assert wrong == []
     assert strict >= 60
-    events = asked.metrics.snapshot()["cache_events"]
+    events = summary(asked.metrics._fresh)["cache_events"]
     assert isinstance(events, dict)
     assert events["exact"] > 0
     # In Redis all three wordings stay known under the version that comes back with every other switch.

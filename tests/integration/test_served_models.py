@@ -12,6 +12,7 @@ from tests.integration.wired import wired
 
 from clara.answering.ports import ModelUnavailableError, Prompt
 from clara.container import Container
+from clara.retrieval.metrics import summary
 from clara.retrieval.passage import Query, Status
 from clara.settings import Settings
 from clara_lab.stand_ins.model_server import ModelStandIn
@@ -41,7 +42,7 @@ def opened(gemini: ModelStandIn) -> Iterator[Opened]:
 
 
 def calls(services: Container) -> Any:
-    return services.metrics.snapshot()["model_calls"]
+    return summary(services.metrics._fresh)["model_calls"]
 
 
 def test_models_are_off_unless_asked_for_and_need_a_database(opened: Opened, empty_url: str) -> None:

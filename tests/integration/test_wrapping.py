@@ -19,6 +19,7 @@ from tests.journeys.talking import until
 from clara.adapters.postgres.embedded import EmbeddedServer
 from clara.container import Container
 from clara.ingestion.ports import CorpusChange, WrittenPassage
+from clara.retrieval.metrics import summary
 from clara.retrieval.passage import Found, Query, Status
 from clara_lab.stand_ins.model_server import ModelStandIn
 from clara_lab.stand_ins.server import ScriptedReply
@@ -69,7 +70,7 @@ def how(found: Found) -> str | None:
 
 def events(services: Container) -> dict[str, int]:
     """Give what the cache did so far."""
-    counted = services.metrics.snapshot()["cache_events"]
+    counted = summary(services.metrics._fresh)["cache_events"]
     assert isinstance(counted, dict)
     return counted
 

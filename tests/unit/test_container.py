@@ -16,6 +16,7 @@ from clara.knowledge.knowledge_base import read_knowledge
 from clara.knowledge.questions import GENERAL, OUTSIDE
 from clara.retrieval.calibration import features_of, read_calibration
 from clara.retrieval.hybrid import TIER as HYBRID
+from clara.retrieval.metrics import summary
 from clara.retrieval.passage import Query, Retrieve, Status
 from clara.retrieval.ports import IndexUnavailableError
 from clara.settings import Settings, child_environment, resources
@@ -159,7 +160,7 @@ def test_metrics_flag(enabled: bool, counted: int) -> None:
     """Retrievals are counted unless that is switched off."""
     services = Container(Settings(rag_metrics_enabled=enabled), None)
     services.retriever(NAMED)
-    assert services.metrics.snapshot()["retrievals"] == counted
+    assert summary(services.metrics.take_fresh())["retrievals"] == counted
 
 
 @pytest.mark.usefixtures("clean_environment")

@@ -173,11 +173,10 @@ OTHER = "other"
 
 
 class RetrievalMetrics:
-    """Thread-safe counters of one process: what was counted since it started, and what of it was not handed on yet."""
+    """Thread-safe counters of one process: what was counted and not handed on yet."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._counted: defaultdict[Series, float] = defaultdict(float)
         self._fresh: defaultdict[Series, float] = defaultdict(float)
 
     def record(self, found: Found, milliseconds: float) -> None:
@@ -221,16 +220,9 @@ class RetrievalMetrics:
             for series, value in counted.items():
                 self._fresh[series] += value
 
-    def snapshot(self) -> dict[str, object]:
-        """Give the counters since the process started, as JSON: see `summary`."""
-        with self._lock:
-            counted = dict(self._counted)
-        return summary(counted)
-
     def _add(self, increments: Iterable[tuple[Series, float]]) -> None:
         with self._lock:
             for series, value in increments:
-                self._counted[series] += value
                 self._fresh[series] += value
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 from unit_builders import hit_of
 
-from clara.retrieval.metrics import Counters, MetricsUnavailableError, RetrievalMetrics, Series, hand_on, measured
+from clara.retrieval.metrics import Counters, MetricsUnavailableError, RetrievalMetrics, Series, hand_on, measured, summary
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import IndexUnavailableError
 
@@ -37,7 +37,7 @@ def counted(*outcomes: Found) -> dict[str, object]:
     metrics = RetrievalMetrics()
     for found in outcomes:
         metrics.record(found, 1.0)
-    return metrics.snapshot()
+    return summary(metrics._fresh)
 
 
 def test_nothing_changes() -> None:
@@ -59,13 +59,13 @@ def test_calls_of_models_are_counted_by_part_and_outcome() -> None:
     for outcome, milliseconds in (("answered", 900.0), ("answered", 600.0), ("failed", 8_000.0)):
         metrics.record_call("writer", outcome, milliseconds)
     metrics.record_call("Ana García 612345678", "answered", 1.0)
-    assert metrics.snapshot()["model_calls"] == {"other": {"answered": 1}, "writer": {"answered": 2, "failed": 1}}
+    assert summary(metrics._fresh)["model_calls"] == {"other": {"answered": 1}, "writer": {"answered": 2, "failed": 1}}
     assert metrics.take_fresh()[Series("model_ms", ("writer",))] == 1_500.0
 
 
 def test_starts_at_zero() -> None:
     """Before the first retrieval every count is empty, and every rate and the mean are 0."""
-    assert RetrievalMetrics().snapshot() == {
+    assert summary(RetrievalMetrics().take_fresh()) == {
         "retrievals": 0,
         "tiers": {},
         "statuses": {},
@@ -87,7 +87,7 @@ def test_what_the_cache_did_is_counted() -> None:
     metrics = RetrievalMetrics()
     for event in ("damaged", "bypassed", "damaged"):
         metrics.record_cache(event)
-    assert metrics.snapshot()["cache_events"] == {"damaged": 2, "bypassed": 1}
+    assert summary(metrics._fresh)["cache_events"] == {"damaged": 2, "bypassed": 1}
 
 
 def test_tiers_statuses_and_outages() -> None:
@@ -100,7 +100,7 @@ def test_tiers_statuses_and_outages() -> None:
         Found(Status.NOT_FOUND, "directory_fallback"),
     ):
         measured(lambda _query, found=found: found, metrics)(QUERY)
-    snapshot = metrics.snapshot()
+    snapshot = summary(metrics._fresh)
     assert snapshot["retrievals"] == 4
     assert snapshot["tiers"] == {"pgvector": 1, "json_fallback": 1, "directory_fallback": 2}
     assert snapshot["statuses"] == {"found": 2, "outage": 1, "not_found": 1}
@@ -161,12 +161,12 @@ def test_stages() -> None:
     metrics = RetrievalMetrics()
     for embed in (*[30.0] * 18, 600.0, 700.0):
         metrics.record(Found(Status.FOUND, "pgvector", timings_ms={"embed": embed}), embed + 10)
-    stages = metrics.snapshot()["stages"]
+    stages = summary(metrics._fresh)["stages"]
     assert stages["embed"]["count"] == stages["total"]["count"] == 20
     assert stages["embed"]["mean_ms"] == pytest.approx((18 * 30 + 600 + 700) / 20)
     assert 25 < stages["embed"]["p50_ms"] <= 50
     assert 500 < stages["embed"]["p95_ms"] <= 1000
-    assert metrics.snapshot()["mean_ms"] == pytest.approx(stages["embed"]["mean_ms"] + 10)
+    assert summary(metrics._fresh)["mean_ms"] == pytest.approx(stages["embed"]["mean_ms"] + 10)
 
 
 def test_snapshot_is_json() -> None:
@@ -198,21 +198,12 @@ def test_errors_are_counted_and_raised(error: Exception) -> None:
 
     with pytest.raises(type(error)):
         measured(broken, metrics)(QUERY)
-    snapshot = metrics.snapshot()
+    snapshot = summary(metrics._fresh)
     assert (snapshot["tiers"], snapshot["retrievals"], snapshot["statuses"]) == ({"error": 1}, 0, {})
 
 
-def test_snapshot_is_a_copy() -> None:
-    """What was read once does not change when counting goes on."""
-    metrics = RetrievalMetrics()
-    metrics.record(SERVED, 1.0)
-    before = metrics.snapshot()
-    metrics.record(SERVED, 1.0)
-    assert before["tiers"] == {"pgvector": 1}
-
-
 def test_handing_on_adds_what_is_new() -> None:
-    """Each handing on adds what was counted since the last; the snapshot goes on counting everything."""
+    """Each handing on adds what was counted since the last."""
     metrics, store = RetrievalMetrics(), SummingStore()
     for _ in range(3):
         metrics.record(SERVED, 4.0)
@@ -220,7 +211,6 @@ def test_handing_on_adds_what_is_new() -> None:
     hand_on(metrics, store, pytest.fail)
     assert store.held[Series("retrievals", ("pgvector", "found"))] == 3
     assert store.held[Series("stage_ms", ("total",))] == 12.0
-    assert metrics.snapshot()["retrievals"] == 3
 
 
 def test_an_outage_of_the_store_loses_nothing() -> None:
@@ -257,6 +247,6 @@ def test_threads() -> None:
         thread.join()
     for part in (*handed, metrics.take_fresh()):
         store.add(part)
-    snapshot = metrics.snapshot()
+    snapshot = summary(store.held)
     assert (snapshot["retrievals"], snapshot["outages"], snapshot["mean_ms"]) == (1600, {"other": 1600}, 1.0)
     assert store.held[Series("outages", ("other",))] == 1600
