@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from clara.container import Container
+from clara.editorial import publication
 from clara.editorial.intake import SourceChoice
 from clara.editorial.ports import JobOutcome
 from clara.editorial.publication import Judge
@@ -48,16 +49,16 @@ def reject(services: Container, number: int, reason: str, say: Callable[[str], N
 def publish(
     services: Container, judge: Judge, say: Callable[[str], None] = quiet, *, by: str = "cli", dry_run: bool = False
 ) -> JobOutcome:
-    editorial = build_editorial(services)
-    return editorial.rehearse(say) if dry_run else editorial.publish(judge, by, say, quiet)
+    desk = build_editorial(services).desk
+    return publication.rehearse(desk, say) if dry_run else publication.publish(desk, judge, by, say, quiet)
 
 
 def undo(services: Container, say: Callable[[str], None]) -> JobOutcome:
-    return build_editorial(services).undo(say)
+    return publication.undo(build_editorial(services).desk, say)
 
 
 def withdraw(services: Container, fact: str, say: Callable[[str], None]) -> JobOutcome:
-    return build_editorial(services).withdraw(fact, say)
+    return publication.withdraw(build_editorial(services).desk, fact, say)
 
 
 def settle(services: Container, norm: str) -> IngestionReport:

@@ -18,7 +18,7 @@ from tests.journeys.talking import until
 
 from clara.adapters.procrastinate import schedule as periodic
 from clara.adapters.procrastinate.engine import GRACE_SECONDS
-from clara.adapters.procrastinate.schedule import ZONE, Due, InterruptedRunError, PeriodicWorker
+from clara.adapters.procrastinate.schedule import ZONE, InterruptedRunError, PeriodicWorker
 from clara.cli import cli
 from clara.container import Container
 from clara.processes import schedule as scheduling
@@ -52,7 +52,7 @@ def start(empty_url: str) -> Iterator[Start]:
     running: list[PeriodicWorker] = []
 
     def make(run: Callable[[str, Event], None], cron: str = EVERY_SECOND, **settings: float) -> PeriodicWorker:
-        worker = PeriodicWorker(empty_url, [Due("boe", cron)], run, **settings)
+        worker = PeriodicWorker(empty_url, {"boe": cron}, run, **settings)
         running.append(worker)
         worker.start()
         return worker

@@ -53,6 +53,9 @@ class Recordings(Protocol):
     def fetch(self, name: str, seconds: float) -> Recording:
         """Give a voice note by its name, within so many seconds. Raises RecordingUnavailableError."""
 
+    def close(self) -> None:
+        """Close the connections."""
+
 
 class Transcriber(Protocol):
     """Writes down what a voice note says."""

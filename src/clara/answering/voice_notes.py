@@ -7,14 +7,8 @@ from typing import Final
 
 import structlog
 
+from clara.answering import ports
 from clara.answering.message import Message
-from clara.answering.ports import (
-    ModelUnavailableError,
-    Recordings,
-    RecordingTooLongError,
-    RecordingUnavailableError,
-    Transcriber,
-)
 
 # Everybody is answered within twelve seconds: eight are the writer's (grounded.SECONDS), half a one is for looking.
 SECONDS: Final = 3.5
@@ -29,8 +23,8 @@ log = structlog.get_logger()
 class Listener:
     """Listens to the voice notes of a message. `clock` gives seconds."""
 
-    recordings: Recordings
-    transcriber: Transcriber
+    recordings: ports.Recordings
+    transcriber: ports.Transcriber
     clock: Callable[[], float] = perf_counter
 
     def listen(self, message: Message) -> Message | str:
@@ -42,9 +36,9 @@ class Listener:
         try:
             recording = self.recordings.fetch(message.recordings[0], FETCHING_SECONDS)
             words = self.transcriber.transcribe(recording.audio, recording.media_type, until - self.clock())
-        except RecordingTooLongError:
+        except ports.RecordingTooLongError:
             return "voice_too_long"
-        except (RecordingUnavailableError, ModelUnavailableError) as error:
+        except (ports.RecordingUnavailableError, ports.ModelUnavailableError) as error:
             log.warning("voice note not heard", error=type(error).__name__, reason=str(error))
             return "voice_not_heard"
         return replace(message, text=words) if any(character.isalnum() for character in words) else "voice_not_heard"

@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from flask import Blueprint
 
 
-class ClosableRecordings(Recordings, Protocol):
-    """Recordings that hold connections."""
-
-    def close(self) -> None:
-        """Close the connections."""
-
-
 class Channel(Protocol):
     """A channel in one process. Made from the settings, it is light: the half that a process needs is built when asked for.
 
@@ -35,7 +28,7 @@ class Channel(Protocol):
     def sender(self) -> Sender:
         """Build what sends. One serves all threads."""
 
-    def recordings(self) -> "ClosableRecordings | None":
+    def recordings(self) -> Recordings | None:
         """Build what fetches voice notes; None: none can come."""
 
 

@@ -9,20 +9,9 @@ from typing import Final, TypeAlias
 
 import structlog
 
+from clara.delivery import ports
 from clara.delivery.bounded_executor import Hands, settle
 from clara.delivery.message import Incoming, Report
-from clara.delivery.ports import (
-    DeliveryReports,
-    Inbox,
-    RefusedError,
-    Sealer,
-    Spool,
-    SpoolFullError,
-    SpoolUnavailableError,
-    StoreRefusesError,
-    StoreUnavailableError,
-    UnsealableError,
-)
 from clara.delivery.records import read, written
 from clara.errors import Refused
 
@@ -42,7 +31,7 @@ log = structlog.get_logger()
 class Mover:
     """Opens records and stores them; `on_bad` gets those that cannot be read, or that the store refuses."""
 
-    def __init__(self, store: Callable[[Item], bool], sealer: Sealer, on_bad: Callable[[bytes], None]) -> None:
+    def __init__(self, store: Callable[[Item], bool], sealer: ports.Sealer, on_bad: Callable[[bytes], None]) -> None:
         self._store_one = store
         self._sealer = sealer
         self._on_bad = on_bad
@@ -58,7 +47,7 @@ class Mover:
         for record in records:
             try:
                 items.append((record, read(self._sealer.open(record, CONTEXT))))
-            except (UnsealableError, ValueError, LookupError, TypeError) as unreadable:
+            except (ports.UnsealableError, ValueError, LookupError, TypeError) as unreadable:
                 bad.append((record, unreadable))
         call = self._hands.make(lambda: self._store([item for _, item in items]), DRAIN_PATIENCE_SECONDS)
         if away := _away(call.exception()):
@@ -95,7 +84,7 @@ class Mover:
         for record, item in entries:
             # That it is no accident of the moment is known after the first.
             refusal = self._refusal(item, tries=1 if unsure else TRIES)
-            if isinstance(refusal, StoreRefusesError):
+            if isinstance(refusal, ports.StoreRefusesError):
                 unsure.append((record, item))
                 last = refusal
             elif refusal is not None:
@@ -114,16 +103,16 @@ class Mover:
         refusal = None
         for _ in range(tries):
             refusal = self._hands.make(lambda: self._store([item]), DRAIN_PATIENCE_SECONDS).exception()
-            if refusal is None or isinstance(refusal, RefusedError):
+            if refusal is None or isinstance(refusal, ports.RefusedError):
                 break
             if away := _away(refusal):
                 raise away
         return refusal
 
 
-def _away(error: BaseException | None) -> StoreUnavailableError | None:
+def _away(error: BaseException | None) -> ports.StoreUnavailableError | None:
     """Give the error if it says that the store is away, and not that it refuses."""
-    return error if isinstance(error, StoreUnavailableError) and not isinstance(error, StoreRefusesError) else None
+    return error if isinstance(error, ports.StoreUnavailableError) and not isinstance(error, ports.StoreRefusesError) else None
 
 
 # Channels wait for ten seconds or more; our goal is an acknowledgement within 1 s with the database down, the spool included.
@@ -159,10 +148,10 @@ class SpoolingInbox:
 
     def __init__(
         self,
-        inbox: Inbox,
-        reports: DeliveryReports,
-        spool: Spool,
-        sealer: Sealer,
+        inbox: ports.Inbox,
+        reports: ports.DeliveryReports,
+        spool: ports.Spool,
+        sealer: ports.Sealer,
         on_bad: Callable[[bytes], None],
         timing: Timing = Timing(),
     ) -> None:
@@ -189,7 +178,7 @@ class SpoolingInbox:
         if self._spooling and self._reachable:  # reports need no order: they do not queue behind messages that are moved on
             try:
                 return self._hands.result(lambda: self._store(report), self._timing.patience)
-            except StoreUnavailableError:
+            except ports.StoreUnavailableError:
                 self._reachable = False
         return self._keep(report)
 
@@ -219,7 +208,7 @@ class SpoolingInbox:
                 self._go_back(move)
             except _StoppedError:
                 pass
-            except StoreUnavailableError as error:
+            except ports.StoreUnavailableError as error:
                 self._leave(error)
             finally:
                 if moved:
@@ -235,12 +224,12 @@ class SpoolingInbox:
         if self._enters_directly():
             try:
                 return self._hands.result(lambda: self._store(item), self._timing.patience)
-            except StoreUnavailableError as error:
+            except ports.StoreUnavailableError as error:
                 self._leave(error, appending=1)
         try:
             self._spool.append(self._sealer.seal(written(item, self._timing.now), CONTEXT))
-        except (SpoolFullError, SpoolUnavailableError) as error:
-            raise StoreUnavailableError(str(error)) from error
+        except (ports.SpoolFullError, ports.SpoolUnavailableError) as error:
+            raise ports.StoreUnavailableError(str(error)) from error
         finally:
             with self._door:
                 self._appending -= 1
@@ -258,7 +247,7 @@ class SpoolingInbox:
             self._appending += self._spooling
             return not self._spooling
 
-    def _leave(self, error: StoreUnavailableError, appending: int = 0) -> None:
+    def _leave(self, error: ports.StoreUnavailableError, appending: int = 0) -> None:
         with self._door:
             left, self._spooling, self._reachable = not self._spooling, True, False
             self._appending += appending

@@ -4,14 +4,14 @@
     look        waiting      accept, or reject             a draft       publish, or undo
 
 Each step leaves what it made in the database, so days may lie between two of them, and each may be repeated. Nothing that is
-served changes before the last one. Whoever starts a step - the command line, a schedule, an operator's address - calls it here.
+served changes before the last one. Whoever starts a step - the command line, a schedule, an operator's address - calls it here,
+the last one in `publication`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from clara.editorial import publication
 from clara.editorial.intake import DriftCheck, Intake, SourceChoice, SourceComparison
 from clara.editorial.ports import EditorialDesk, JobOutcome, Progress, Say
 from clara.editorial.records import KeptFinding, Settled
@@ -120,22 +120,6 @@ class Editorial:
         settled = self.desk.findings.reject(number, reason.strip(), by.role)
         say(_said(settled))
         return settled
-
-    def publish(self, judge: publication.Judge, by: str, say: Say, progress: Progress) -> JobOutcome:
-        """Publish: revisions -> a version of the knowledge, staged, tried, and served if nothing got worse."""
-        return publication.publish(self.desk, judge, by, say, progress)
-
-    def rehearse(self, say: Say) -> JobOutcome:
-        """Say what publishing would change."""
-        return publication.rehearse(self.desk, say)
-
-    def undo(self, say: Say) -> JobOutcome:
-        """Serve the version before again."""
-        return publication.undo(self.desk, say)
-
-    def withdraw(self, fact_id: str, say: Say) -> JobOutcome:
-        """Take back the corrections of a fact."""
-        return publication.withdraw(self.desk, fact_id, say)
 
 
 def _said(settled: Settled) -> str:

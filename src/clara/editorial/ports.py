@@ -7,18 +7,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
 
+from clara.editorial import records
 from clara.editorial.gazette.concerns import Concern
 from clara.editorial.gazette.issues import DayReading, GazetteAlert, GazetteDay
-from clara.editorial.records import (
-    Decided,
-    Differences,
-    KeptFinding,
-    KnownPassage,
-    Publication,
-    ServedVersion,
-    Settled,
-    ShownPassage,
-)
 from clara.editorial.sources import Snapshot, SnapshotState
 from clara.errors import Unavailable
 from clara.ingestion.norms import NormIndex
@@ -69,31 +60,31 @@ class Snapshots(Protocol):
 class Findings(Protocol):
     """Keeps what differs, and what a person decided about it."""
 
-    def record(self, source_id: str, found: Differences, snapshot_id: int | None = None) -> Mapping[str, int]:
+    def record(self, source_id: str, found: records.Differences, snapshot_id: int | None = None) -> Mapping[str, int]:
         """Keep what a source differs in, and give the numbers of what waits for a person, by digest.
 
         What was open and is not found any more is superseded. What was decided stays decided.
         """
 
-    def open(self) -> Sequence[KeptFinding]:
+    def open(self) -> Sequence[records.KeptFinding]:
         """Give those that nobody has decided, oldest first."""
 
-    def undecided(self) -> Sequence[KeptFinding]:
+    def undecided(self) -> Sequence[records.KeptFinding]:
         """Give the accepted ones with facts that nobody has decided about."""
 
-    def find(self, number: int) -> KeptFinding:
+    def find(self, number: int) -> records.KeptFinding:
         """Give one. Raises UnknownFindingError."""
 
     def cited(self, fact_ids: Sequence[str]) -> Mapping[str, int]:
         """Count the recent answers that quoted these facts."""
 
-    def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
+    def accept(self, number: int, decided: records.Decided, actor: str, reason: str | None = None) -> records.Settled:
         """Let it be right, with decisions about its facts.
 
         Raises UnknownFindingError, UntouchedFactError, DecidedFindingError.
         """
 
-    def reject(self, number: int, reason: str, actor: str) -> Settled:
+    def reject(self, number: int, reason: str, actor: str) -> records.Settled:
         """Let it be wrong. Raises UnknownFindingError, DecidedFindingError."""
 
 
@@ -113,22 +104,22 @@ class Revisions(Protocol):
 class Publications(Protocol):
     """Keeps the versions of the knowledge, each a corpus of its own, one of them served."""
 
-    def served(self, name: str) -> ServedVersion:
+    def served(self, name: str) -> records.ServedVersion:
         """Give what is served under a name."""
 
-    def publications(self, name: str) -> Sequence[Publication]:
+    def publications(self, name: str) -> Sequence[records.Publication]:
         """Give every version, newest first."""
 
-    def stage(self, name: str, revisions: Sequence[int]) -> Publication:
+    def stage(self, name: str, revisions: Sequence[int]) -> records.Publication:
         """Begin a version that holds these corrections."""
 
-    def switch(self, staged: Publication, before: ServedVersion, gate: Mapping[str, Any]) -> None:
+    def switch(self, staged: records.Publication, before: records.ServedVersion, gate: Mapping[str, Any]) -> None:
         """Serve a staged version. Raises ServedChangedError when what is served is not `before` any more."""
 
-    def undo(self, before: ServedVersion, target: Publication) -> None:
+    def undo(self, before: records.ServedVersion, target: records.Publication) -> None:
         """Serve an earlier version again. Raises ServedChangedError."""
 
-    def refuse(self, staged: Publication, gate: Mapping[str, Any]) -> None:
+    def refuse(self, staged: records.Publication, gate: Mapping[str, Any]) -> None:
         """Record that a staged version is not served."""
 
     def leftovers(self, name: str) -> Sequence[str]:
@@ -153,10 +144,10 @@ class EvidenceRecord(Protocol):
     def recorded(self, name: str) -> frozenset[str]:
         """Give the ids of all passages that were ever served under a name."""
 
-    def as_of(self, name: str, moment: datetime) -> Sequence[KnownPassage]:
+    def as_of(self, name: str, moment: datetime) -> Sequence[records.KnownPassage]:
         """Give what was served under a name at a moment."""
 
-    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, ShownPassage]:
+    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, records.ShownPassage]:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
 
 

@@ -11,12 +11,11 @@ from clara.adapters.postgres.editorial.findings import PostgresSnapshots
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.runs import PostgresRuns
 from clara.container import Container
+from clara.editorial import publication
 from clara.editorial.gazette.watch import DayChoice, WatchError, watched_by
 from clara.editorial.intake import SourceChoice
-from clara.editorial.journey import Editorial
 from clara.editorial.pages import brief
-from clara.editorial.ports import AlertNotTakenError, JobOutcome, Progress, Say
-from clara.editorial.publication import Candidate
+from clara.editorial.ports import AlertNotTakenError, EditorialDesk, JobOutcome, Progress, Say
 from clara.editorial.source_ingestion import IngestionChoice, IngestionMeans, Stages, ingest_chosen
 from clara.errors import Invalid
 from clara.ingestion.journey import IngestionReport
@@ -157,12 +156,10 @@ def build_means(container: Container) -> IngestionMeans:
 
 def publish(container: Container, chosen: PublicationChoice, telling: Telling, progress: Progress) -> int:
     """Publish, or go one of the ways back, and note it in the audit log; give the exit code."""
-    editorial = build_editorial(container)
+    desk = build_editorial(container).desk
 
     def work() -> JobOutcome:
-        done = (
-            editorial.rehearse(telling.say) if chosen.dry_run else _acted(container, editorial, chosen, telling.say, progress)
-        )
+        done = _acted(container, desk, chosen, telling.say, progress)
         if telling.as_json:
             telling.as_json(json.dumps(done.report, ensure_ascii=False, indent=1))
         if not chosen.dry_run and (outcome := OUTCOMES.get(done.report["state"])):
@@ -175,12 +172,14 @@ def publish(container: Container, chosen: PublicationChoice, telling: Telling, p
     return recorded(PostgresRuns(container.engine), chosen.job, chosen.withdraw or "", work, say=telling.say)
 
 
-def _acted(container: Container, editorial: Editorial, chosen: PublicationChoice, say: Say, progress: Progress) -> JobOutcome:
-    def judge(before: Candidate, staged: Candidate) -> Verdict:
+def _acted(container: Container, desk: EditorialDesk, chosen: PublicationChoice, say: Say, progress: Progress) -> JobOutcome:
+    def judge(before: publication.Candidate, staged: publication.Candidate) -> Verdict:
         return PublicationGate(container.snapshot(), say, progress).held_against(before, staged)
 
+    if chosen.dry_run:
+        return publication.rehearse(desk, say)
     if chosen.undo:
-        return editorial.undo(say)
+        return publication.undo(desk, say)
     if chosen.withdraw is not None:
-        return editorial.withdraw(chosen.withdraw, say)
-    return editorial.publish(judge, chosen.by, say, progress)
+        return publication.withdraw(desk, chosen.withdraw, say)
+    return publication.publish(desk, judge, chosen.by, say, progress)

@@ -1,7 +1,7 @@
 """Getting a database ready: found or started, brought to the newest schema, filled with the knowledge of data/."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Literal
 
@@ -92,17 +92,13 @@ def _prepare(container: Container, say: Say, *, knowledge: bool) -> None:
 @contextmanager
 def container_or_outage(settings: Settings, say: Say) -> Iterator[Container]:
     """Give the container even when there is no database: then the search index counts as out, and the rest answers."""
-    try:
-        manager = running_container(settings, say)
-        container = manager.__enter__()
-    except (EmbeddedServerError, UnsuitableServerError, DatabaseUnavailableError) as error:
-        say(f"The database is out: {error}")
-        yield Container(settings, None, outage=str(error))
-        return
-    try:
+    with ExitStack() as running:
+        try:
+            container = running.enter_context(running_container(settings, say))
+        except (EmbeddedServerError, UnsuitableServerError, DatabaseUnavailableError) as error:
+            say(f"The database is out: {error}")
+            container = Container(settings, None, outage=str(error))
         yield container
-    finally:
-        manager.__exit__(None, None, None)
 
 
 def fill(

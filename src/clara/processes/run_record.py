@@ -3,10 +3,9 @@
 import json
 import os
 import platform
+import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from inspect import getdoc
-from types import TracebackType
 
 import structlog
 
@@ -40,9 +39,13 @@ def recorded(
                 say(told)
             return 0
         run = held.begin(arguments, f"{platform.node()}:{os.getpid()}")
-        with _Recording(held, run, job) as recording, heartbeat(held, run, beat_seconds):
-            recording.outcome = work()
-        return recording.outcome.exit_code
+        outcome: JobOutcome | None = None
+        try:
+            with heartbeat(held, run, beat_seconds):
+                outcome = work()
+            return outcome.exit_code
+        finally:
+            _record_end(held, run, job, outcome)
 
 
 def busy(runs: PostgresRuns, job: str) -> str:
@@ -54,22 +57,14 @@ def busy(runs: PostgresRuns, job: str) -> str:
     return told if last.state == "running" else f"{told} It gives no sign of life since {last.alive_at:%Y-%m-%d %H:%M:%S %Z}."
 
 
-class _Recording(AbstractContextManager["_Recording"]):
-    """Records the end of a run, however it ends."""
-
-    def __init__(self, held: HeldJob, run: int, job: str) -> None:
-        self._held = held
-        self._run = run
-        self._job = job
-        self.outcome = JobOutcome(COULD_NOT_RUN, {})
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: TracebackType | None) -> None:
-        outcome = self.outcome if error is None else JobOutcome(COULD_NOT_RUN, {})
-        report = json.dumps(_storable(outcome.report), default=str)
-        try:
-            self._held.end(self._run, outcome.exit_code, report, described(error) if error else None)
-        except DatabaseUnavailableError as away:
-            log.warning("end of a job not recorded", job=self._job, error=type(away).__name__)
+def _record_end(held: HeldJob, run: int, job: str, outcome: JobOutcome | None) -> None:
+    """Record how a run ended; without an outcome, by the error that is on its way to the caller."""
+    error = None if outcome else sys.exception()
+    code, report = (outcome.exit_code, outcome.report) if outcome else (COULD_NOT_RUN, {})
+    try:
+        held.end(run, code, json.dumps(_storable(report), default=str), described(error) if error else None)
+    except DatabaseUnavailableError as away:
+        log.warning("end of a job not recorded", job=job, error=type(away).__name__)
 
 
 def described(error: BaseException) -> str:

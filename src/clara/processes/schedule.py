@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from clara.adapters.postgres.connections import plain_url
 from clara.adapters.postgres.operations.runs import Expected, PostgresRuns
-from clara.adapters.procrastinate.schedule import Due, InterruptedRunError, PeriodicWorker
+from clara.adapters.procrastinate.schedule import InterruptedRunError, PeriodicWorker
 from clara.container import Container
 from clara.processes.children import end_process, start_command
 from clara.settings import Settings, child_environment
@@ -84,7 +84,7 @@ def build_schedule(container: Container, chosen: Sequence[Scheduled]) -> Periodi
     def run(job: str, stopped: Event) -> None:
         run_beside(by_name[job], environment, stopped)
 
-    due = [Due(scheduled.job, scheduled.cron) for scheduled in chosen]
+    due = {scheduled.job: scheduled.cron for scheduled in chosen}
     return PeriodicWorker(plain_url(str(container.database_url)), due, run)
 
 

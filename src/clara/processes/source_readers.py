@@ -14,20 +14,8 @@ from clara.adapters.http.alerts import post_alert
 from clara.adapters.http.fetcher import PoliteFetcher
 from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.container import Container
+from clara.editorial import sources
 from clara.editorial.gazette.watch import GazetteWatch
-from clara.editorial.sources import (
-    Fetch,
-    Live,
-    PageRequest,
-    Read,
-    Snapshot,
-    Unchanged,
-    digest_of_content,
-    giving_up,
-    in_folder,
-    live_norm,
-    looking,
-)
 from clara.knowledge.procedure import madrid_today
 from clara.knowledge.sources import RegisteredSource, SourceKind
 
@@ -35,7 +23,7 @@ Clock = Callable[[], datetime]
 
 
 @contextmanager
-def reading_the_net(container: Container) -> Iterator[Read]:
+def reading_the_net(container: Container) -> Iterator[sources.Read]:
     """Give what reads sources: norms through the gazette's interface for consolidated law, all else as pages."""
     settings = container.settings
     with (
@@ -46,29 +34,29 @@ def reading_the_net(container: Container) -> Iterator[Read]:
 
 
 @contextmanager
-def looking_at_sources(container: Container, folder: Path | None = None) -> Iterator[Fetch]:
+def looking_at_sources(container: Container, folder: Path | None = None) -> Iterator[sources.Fetch]:
     """Give what looks at sources: in a folder of norms, or in the net, where a host that is out is soon left alone."""
     if folder is not None:
-        yield in_folder(folder)
+        yield sources.in_folder(folder)
         return
     with reading_the_net(container) as read:
-        yield looking(giving_up(read, container.settings.boe_base_url))
+        yield sources.looking(sources.giving_up(read, container.settings.boe_base_url))
 
 
-def in_the_net(fetcher: PoliteFetcher, gazette: BoeClient, today: date) -> Read:
+def in_the_net(fetcher: PoliteFetcher, gazette: BoeClient, today: date) -> sources.Read:
     """Read norms through the gazette's interface for consolidated law, all else as pages."""
 
-    def read(source: RegisteredSource, served: Snapshot | None) -> Live | Unchanged:
+    def read(source: RegisteredSource, served: sources.Snapshot | None) -> sources.Live | sources.Unchanged:
         if source.kind is SourceKind.NORM:
-            return live_norm(read_consolidated(*gazette.norm(source.id), today), source.url)
+            return sources.live_norm(read_consolidated(*gazette.norm(source.id), today), source.url)
         known = (served.etag, served.last_modified) if served else (None, None)
-        wanted = PageRequest(source.url, source.domain, source.pause_seconds, MEDIA_TYPES[source.kind], *known)
+        wanted = sources.PageRequest(source.url, source.domain, source.pause_seconds, MEDIA_TYPES[source.kind], *known)
         fetched = fetcher.fetch(wanted)
-        if isinstance(fetched, Unchanged):
+        if isinstance(fetched, sources.Unchanged):
             return fetched
         text = text_of(fetched.content, fetched.media_type, source.kind)
-        page = Snapshot(source.id, source.kind, source.url, digest_of_content(text), text)
-        return Live(replace(page, etag=fetched.etag, last_modified=fetched.last_modified))
+        page = sources.Snapshot(source.id, source.kind, source.url, sources.digest_of_content(text), text)
+        return sources.Live(replace(page, etag=fetched.etag, last_modified=fetched.last_modified))
 
     return read
 

@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from threading import Event
 
@@ -72,11 +73,9 @@ def _banner(settings: Settings, *, demo: bool) -> str:
 
 def _healthy(settings: Settings) -> bool:
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.clara_host, settings.clara_host)  # noqa: S104
-    connection = HTTPConnection(host, settings.port, timeout=1)
     try:
-        connection.request("GET", "/health")
-        return connection.getresponse().status == 200  # noqa: PLR2004
+        with closing(HTTPConnection(host, settings.port, timeout=1)) as connection:
+            connection.request("GET", "/health")
+            return connection.getresponse().status == 200  # noqa: PLR2004
     except (OSError, HTTPException):
         return False
-    finally:
-        connection.close()

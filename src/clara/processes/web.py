@@ -142,10 +142,9 @@ def _look(settings: Settings, say: Callable[[str], None]) -> None:
 
 def room_for_connections() -> int:
     """Raise how many files this process and its children may open, as far as the system lets; give how many connections fit."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS + OTHER_DESCRIPTORS
     most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return max(most - OTHER_DESCRIPTORS, 1)

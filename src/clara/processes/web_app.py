@@ -13,9 +13,9 @@ from typing import Any
 
 import structlog
 from flask import Flask
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
-from clara.adapters.postgres.connections import translated
+from clara.adapters.postgres.connections import DatabaseUnavailableError
 from clara.adapters.postgres.corpus.embedding_memory import PostgresEmbeddingMemory
 from clara.adapters.postgres.delivery.inbox import PostgresInbox, TurnTask
 from clara.adapters.postgres.delivery.overview import PostgresOverview, ask
@@ -25,18 +25,18 @@ from clara.adapters.postgres.editorial.findings import PostgresReview
 from clara.adapters.postgres.editorial.gazette import PostgresGazette
 from clara.adapters.postgres.operations.audit import PostgresAudit
 from clara.adapters.postgres.operations.metrics import PostgresMetrics
-from clara.adapters.postgres.operations.runs import PostgresRuns, Run
+from clara.adapters.postgres.operations.runs import PostgresRuns
+from clara.adapters.postgres.statements import AtOnce
 from clara.adapters.procrastinate.engine import QUEUE, TASK, TurnScheduler
 from clara.adapters.spool.spool import FileSpool
 from clara.container import Container
 from clara.delivery.intake import Drainer, SpoolingInbox
 from clara.delivery.limits import Limits
 from clara.delivery.overview import OVERDUE_SECONDS, DeliveryStatus
-from clara.delivery.ports import StoreUnavailableError
 from clara.delivery.triage import LongReader, TriagingInbox
 from clara.editorial.review import Decider, Verdicts, read_decisions
 from clara.errors import Unavailable
-from clara.knowledge.freshness import Freshness, freshness_of
+from clara.knowledge.freshness import freshness_of
 from clara.knowledge.sources import RegisteredSource, read_sources
 from clara.logs import configure_logs
 from clara.processes.request_bounds import RequestBounds, WholeRequests
@@ -55,24 +55,19 @@ log = structlog.get_logger()
 def build_admin(container: Container) -> AdminDesk:
     """Build what the addresses for operators call."""
     engine = container.engine
-    audit, runs = PostgresAudit(engine), PostgresRuns(engine)
-    review, gazette = PostgresReview(engine), PostgresGazette(engine)
-
-    def ran(limit: int, before: int | None, job: str | None) -> Sequence[Run]:
-        with translated(StoreUnavailableError):
-            return runs.runs(limit, before, job)
+    audit, review, gazette = PostgresAudit(engine), PostgresReview(engine), PostgresGazette(engine)
 
     return AdminDesk(
         counters=PostgresMetrics(engine).read,
         memory=PostgresEmbeddingMemory(engine).statistics,
         satisfaction=PostgresOverview(engine).satisfaction,
-        freshness=lambda: freshness(engine),
+        freshness=lambda: freshness_of(PostgresStaleness(engine).held(registered())),
         findings=review.findings,
         finding=review.finding,
         gazette_days=gazette.days,
         gazette_items=lambda limit, before, unseen: gazette.items(limit, before, unseen=unseen),
         gazette_seen=gazette.seen,
-        runs=ran,
+        runs=PostgresRuns(engine).runs,
         schedule=lambda: schedule(container.settings, engine),
         acts=audit.entries,
         record=audit.record,
@@ -102,15 +97,9 @@ def decide(container: Container, number: int, decision: Decision) -> Mapping[str
     }
 
 
-def freshness(engine: Engine) -> Freshness:
-    """Judge how fresh what is served is. Raises CorpusUnavailableError, DataError."""
-    return freshness_of(PostgresStaleness(engine).held(registered()))
-
-
 def schedule(settings: Settings, engine: Engine) -> Sequence[Mapping[str, Any]]:
-    """Give what runs by itself: when, and whether it is late. Raises CorpusUnavailableError."""
-    with translated(StoreUnavailableError):
-        rows = probe_schedule(settings, engine).rows
+    """Give what runs by itself: when, and whether it is late. Raises DatabaseUnavailableError."""
+    rows = probe_schedule(settings, engine).rows
     return [
         {"job": job.job, "cron": job.cron, "command": " ".join(("clara", *job.arguments)), **rows[job.job]}
         for job in enabled(settings)
@@ -192,21 +181,14 @@ def delivery_part(found: DeliveryStatus, spooled: int) -> Part:
 
 
 def _database(engine: Engine) -> str:
-    with translated(), engine.connect() as connection:
-        held = connection.scalar(text("select sum(passages) from corpora"))
+    held = AtOnce(engine, DatabaseUnavailableError).value("passage.held")
     if not held:
         raise NothingIngestedError
     return f"{held} passages"
 
 
 def _worker(engine: Engine) -> str:
-    # Those of the schedule, which answer nobody, have numbers below zero.
-    recent = """
-        select count(*) from procrastinate_workers
-        where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)
-    """
-    with translated(), engine.connect() as connection:
-        alive = connection.scalar(text(recent), {"seconds": WORKER_SEEN_WITHIN_SECONDS})
+    alive = AtOnce(engine, DatabaseUnavailableError).value("overview.workers", seconds=WORKER_SEEN_WITHIN_SECONDS)
     if not alive:
         msg = f"no worker was seen in the last {WORKER_SEEN_WITHIN_SECONDS} seconds (process {os.getpid()} asked)"
         raise NoWorkerError(msg)

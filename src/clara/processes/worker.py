@@ -16,14 +16,8 @@ from clara.answering.message import Message, Reply, ReplyStatus
 from clara.answering.safety.danger import Alarm, AlarmLevel
 from clara.channels.ports import outlets
 from clara.container import Container
+from clara.delivery import ports
 from clara.delivery.message import Case, Limit
-from clara.delivery.ports import (
-    LostAnswerError,
-    StoreUnavailableError,
-    SupersededError,
-    TemporarySendError,
-    UnsealableError,
-)
 from clara.delivery.turn_processor import Clerk, Converse, take_turn
 from clara.retrieval.metrics import MetricsUnavailableError, hand_on
 
@@ -42,7 +36,10 @@ NOTICES = {
     Limit.EVERYONE_DAY: "busy",
 }
 # What a turn may meet without anything being wrong with the program: it is taken again.
-PUT_OFF = (TemporarySendError, LostAnswerError, SupersededError, StoreUnavailableError, UnsealableError)
+PUT_OFF = (
+    ports.TemporarySendError, ports.LostAnswerError, ports.SupersededError,
+    ports.StoreUnavailableError, ports.UnsealableError,
+)  # fmt: skip
 log = structlog.get_logger()
 
 

@@ -40,10 +40,7 @@ SOON = timedelta(days=60)
 
 
 class UnknownProcedureError(NotFound):
-    """There is no procedure of that name."""
-
-    def __init__(self, wanted: str, known: Iterable[str]) -> None:
-        super().__init__(f"there is no procedure '{wanted}'; the procedures are: {', '.join(known)}")
+    """There is no procedure of that name. The message lists those there are."""
 
 
 def check(say: Say) -> bool:
@@ -162,7 +159,7 @@ def show(name: str, say: Say) -> None:
     """Print a procedure as a person would want to read it. Raises UnknownProcedureError, DataError."""
     catalogue = read_knowledge(resources() / "data").catalogue
     if name not in catalogue.procedures:
-        raise UnknownProcedureError(name, catalogue.procedures)
+        raise UnknownProcedureError(f"there is no procedure '{name}'; the procedures are: {', '.join(catalogue.procedures)}")
     say("\n".join(page_of(catalogue.procedures[name], catalogue.places, madrid_today())))
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from time import perf_counter
 from typing import Any, Protocol
@@ -67,16 +67,8 @@ class MemoryStatistics:
 
     def as_json(self) -> dict[str, Any]:
         """Give the same as JSON."""
-        return {
-            "entries": self.entries,
-            "bytes_on_disk": self.bytes_on_disk,
-            "hits": self.hits,
-            "misses": self.misses,
-            "hit_rate": round(self.hit_rate, 4),
-            "saved_ms": round(self.saved_ms, 1),
-            "oldest": self.oldest.isoformat() if self.oldest else None,
-            "most_used": [{"digest": used.digest, "model": used.model, "uses": used.uses} for used in self.most_used],
-        }
+        figures = {"hit_rate": round(self.hit_rate, 4), "saved_ms": round(self.saved_ms, 1)}
+        return {**asdict(self), **figures, "oldest": self.oldest.isoformat() if self.oldest else None}
 
 
 class RememberedEmbeddings(Protocol):

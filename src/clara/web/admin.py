@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -32,7 +33,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class AdminDesk:
-    """What operators read and do. Everything may raise StoreUnavailableError, the first two their own errors of outage.
+    """What operators read and do. Everything may raise an error of outage, Unavailable; `record`, StoreUnavailableError.
 
     Lists are read as (limit, before, what of them), the newest first; `record` adds an act to the audit log: by whom, what, on
     what, with what outcome. `reviewing` decides a finding and gives what was done, as JSON, without a word of a person; it
@@ -147,14 +148,8 @@ log = structlog.get_logger()
 
 def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
     """Add the addresses that change something; the caller lets only operators through."""
-
-    @routes.post("/review/<int:number>/accept")
-    def accept(number: int) -> tuple[Response, int]:
-        return _decide(desk, number, "accept")
-
-    @routes.post("/review/<int:number>/reject")
-    def reject(number: int) -> tuple[Response, int]:
-        return _decide(desk, number, "reject")
+    for act in ("accept", "reject"):
+        routes.add_url_rule(f"/review/<int:number>/{act}", act, partial(_decide, desk, act=act), methods=["POST"])
 
     @routes.post("/boe/<item>/seen")
     def seen(item: str) -> tuple[Response, int]:
@@ -164,12 +159,10 @@ def acting_routes(routes: Blueprint, desk: AdminDesk) -> None:
         record(desk, "asked")
         when = desk.gazette_seen(item)
         record(desk, "failed" if when is None else "done")
-        if when is None:
-            return jsonify(error=UNKNOWN_ITEM), 404
-        return jsonify(id=item, seen_at=when.isoformat()), 200
+        return (jsonify(id=item, seen_at=when.isoformat()), 200) if when else (jsonify(error=UNKNOWN_ITEM), 404)
 
 
-def _decide(desk: AdminDesk, number: int, act: str) -> tuple[Response, int]:
+def _decide(desk: AdminDesk, number: int, *, act: str) -> tuple[Response, int]:
     """Accept or reject a finding. What cannot be recorded is not done; what came of it is recorded after it."""
     asked()
     decision = decision_of(request.get_json(silent=True), act)

@@ -12,34 +12,24 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
-from clara.retrieval.metrics import (
-    CACHE,
-    CACHE_EVENTS,
-    FAILURES,
-    MODEL_CALLS,
-    MODEL_MS,
-    OUTAGES,
-    REFUSALS,
-    RELAXED,
-    RETRIEVALS,
-    Counters,
-    MetricsUnavailableError,
-    histograms,
-)
+from clara.retrieval import metrics as counting
 from clara.web.auth import Doorman, uncached
 
 PREFIX = "clara_"
 # What each counter says, and the names of its labels in their order.
 FAMILIES = {
-    RETRIEVALS: ("Retrievals by the tier that served and what it found; tier error: none could serve", ("tier", "status")),
-    CACHE: ("Retrievals by the layer of the cache that knew the answer", ("layer",)),
-    CACHE_EVENTS: ("What the cache did: hits, misses, and what it could not keep or read", ("event",)),
-    OUTAGES: ("Tiers that could not be asked", ("tier",)),
-    FAILURES: ("Optional parts that were asked and did not serve", ("part",)),
-    MODEL_CALLS: ("Calls of served models by the part that made them and what came of them", ("part", "outcome")),
-    MODEL_MS: ("Milliseconds of the calls that were answered", ("part",)),
-    REFUSALS: ("Retrievals whose evidence was judged too weak to show", ()),
-    RELAXED: ("Retrievals that lowered a threshold to find anything", ()),
+    counting.RETRIEVALS: (
+        "Retrievals by the tier that served and what it found; tier error: none could serve",
+        ("tier", "status"),
+    ),
+    counting.CACHE: ("Retrievals by the layer of the cache that knew the answer", ("layer",)),
+    counting.CACHE_EVENTS: ("What the cache did: hits, misses, and what it could not keep or read", ("event",)),
+    counting.OUTAGES: ("Tiers that could not be asked", ("tier",)),
+    counting.FAILURES: ("Optional parts that were asked and did not serve", ("part",)),
+    counting.MODEL_CALLS: ("Calls of served models by the part that made them and what came of them", ("part", "outcome")),
+    counting.MODEL_MS: ("Milliseconds of the calls that were answered", ("part",)),
+    counting.REFUSALS: ("Retrievals whose evidence was judged too weak to show", ()),
+    counting.RELAXED: ("Retrievals that lowered a threshold to find anything", ()),
 }
 # Headers of a proxy, which makes everybody look like this machine.
 FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
@@ -47,7 +37,7 @@ log = structlog.get_logger()
 
 
 class _Counted(Collector):
-    def __init__(self, read: Callable[[], Counters]) -> None:
+    def __init__(self, read: Callable[[], counting.Counters]) -> None:
         self._read = read
 
     def collect(self) -> Iterator[Metric]:
@@ -61,9 +51,9 @@ class _Counted(Collector):
         yield _durations(counters)
 
 
-def _durations(counters: Counters) -> HistogramMetricFamily:
+def _durations(counters: counting.Counters) -> HistogramMetricFamily:
     family = HistogramMetricFamily(f"{PREFIX}retrieval_seconds", "Time of each stage, and in total", labels=("stage",))
-    for stage, histogram in histograms(counters).items():
+    for stage, histogram in counting.histograms(counters).items():
         buckets, below = [], 0
         for upper, count in histogram.counts:
             below += count
@@ -72,7 +62,7 @@ def _durations(counters: Counters) -> HistogramMetricFamily:
     return family
 
 
-def metrics_routes(counters: Callable[[], Counters], doorman: Doorman) -> Blueprint:
+def metrics_routes(counters: Callable[[], counting.Counters], doorman: Doorman) -> Blueprint:
     """Serve GET /metrics: to whoever has a token, or without one configured to programs on this machine only.
 
     401 without a token, 429 for guesses, 403 to another machine, 503 while the counters cannot be read. `counters` may raise
@@ -96,7 +86,7 @@ def metrics_routes(counters: Callable[[], Counters], doorman: Doorman) -> Bluepr
     def metrics() -> Response:
         try:
             return Response(generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
-        except MetricsUnavailableError as error:
+        except counting.MetricsUnavailableError as error:
             log.warning("counters could not be read", error=str(error))
             return Response("The database does not answer. Try again.\n", 503, mimetype="text/plain")
 

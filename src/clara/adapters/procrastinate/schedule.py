@@ -3,8 +3,7 @@
 It has a queue, a thread and connections of its own, so that no message waits for it and its failures end no turn.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from threading import Event, Thread
@@ -39,24 +38,19 @@ class InterruptedRunError(Unavailable):
 Run = Callable[[str, Event], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A job and when it is due: minute, hour, day, month, weekday and, if there is a sixth field, second, in Spain's time."""
-
-    job: str
-    cron: str
-
-
 class PeriodicWorker(QueueWorker):
-    """Runs jobs when they are due, one at a time, in a thread of its own, until told to stop."""
+    """Runs jobs when they are due, one at a time, in a thread of its own, until told to stop.
+
+    `due` tells when, by job: minute, hour, day, month, weekday and, if there is a sixth field, second, in Spain's time.
+    """
 
     queues = (QUEUE,)
     poll_seconds = 1.0
     listens = False
 
-    def __init__(self, url: str, due: Sequence[Due], run: Run, caught_up_seconds: float = CAUGHT_UP_SECONDS) -> None:
+    def __init__(self, url: str, due: Mapping[str, str], run: Run, caught_up_seconds: float = CAUGHT_UP_SECONDS) -> None:
         super().__init__(url)
-        self._due = tuple(due)
+        self._due = dict(due)
         self._run_job = run
         self._caught_up_seconds = caught_up_seconds
         self._thread = Thread(target=self.run, kwargs={"handle_signals": False}, name="schedule")
@@ -78,14 +72,14 @@ class PeriodicWorker(QueueWorker):
                 self._take(job, context.job.attempts)
 
         app.periodic_defaults = {"max_delay": self._caught_up_seconds}
-        for due in self._due:
-            lock = f"{QUEUE}:{due.job}"
-            options: ConfigureTaskOptions = {"lock": lock, "queueing_lock": lock, "task_kwargs": {"job": due.job}}
-            task = _InZone(task=run_scheduled, cron=due.cron, periodic_id=due.job, configure_kwargs=options)
-            app.periodic_registry.periodic_tasks[TASK, due.job] = task
+        for due, cron in self._due.items():
+            lock = f"{QUEUE}:{due}"
+            options: ConfigureTaskOptions = {"lock": lock, "queueing_lock": lock, "task_kwargs": {"job": due}}
+            task = _InZone(task=run_scheduled, cron=cron, periodic_id=due, configure_kwargs=options)
+            app.periodic_registry.periodic_tasks[TASK, due] = task
 
     def _take(self, job: str, attempts: int) -> None:
-        if job not in {due.job for due in self._due}:
+        if job not in self._due:
             log.info("scheduled job is switched off", job=job)
         elif attempts >= MOST_TRIES:
             log.error("scheduled job given up", job=job, attempts=attempts)

@@ -179,7 +179,12 @@ class ItemDocument:
 
 
 class Gazette(Protocol):
-    """Reads the gazette. Every method raises NoIssueError, GazetteUnavailableError, GazetteFormatError."""
+    """Reads the gazette. Every method raises NoIssueError, GazetteUnavailableError, GazetteFormatError.
+
+    `requests` counts what was asked.
+    """
+
+    requests: int
 
     def day(self, day: date) -> Day:
         """Give everything published on a day."""

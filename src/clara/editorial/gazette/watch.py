@@ -4,24 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from clara.editorial.gazette import issues
 from clara.editorial.gazette.concerns import Concern, Watched, concerns, read_rules, spanish_names, worth_reading
-from clara.editorial.gazette.issues import (
-    MADRID,
-    CatchUp,
-    DayReading,
-    DayState,
-    Gazette,
-    GazetteAlert,
-    GazetteDay,
-    GazetteFormatError,
-    GazetteUnavailableError,
-    Item,
-    ItemDocument,
-    NoIssueError,
-    missing,
-)
 from clara.editorial.pages import alert_as_json, alert_message, page
 from clara.editorial.ports import AlertNotTakenError, GazetteRecord, JobOutcome, Post, Progress, Say
 from clara.errors import Invalid
@@ -35,12 +21,6 @@ ALERTS_A_POST: Final = 20
 
 class WatchError(Invalid):
     """What was asked for cannot be done. The message says what to do instead."""
-
-
-class CountedGazette(Gazette, Protocol):
-    """Reads the gazette, and counts what it asked."""
-
-    requests: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +38,7 @@ class DayChoice:
 class DayRead:
     """What came of a day: how it is recorded, what concerns us, documents asked for, and whether the gazette was out."""
 
-    reading: DayReading
+    reading: issues.DayReading
     concerns: tuple[Concern, ...] = ()
     documents: int = 0
     out: bool = False
@@ -69,7 +49,7 @@ class GazetteWatch:
     """Watches the gazette. `post` takes new alerts, each once; without it nobody is told."""
 
     record: GazetteRecord
-    gazette: CountedGazette
+    gazette: issues.Gazette
     post: Post | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -109,17 +89,17 @@ class GazetteWatch:
             "requests": self.gazette.requests - before,
         }
         say(page("gazette", report))
-        failed = any(one.reading.state is DayState.FAILED for one in done)
+        failed = any(one.reading.state is issues.DayState.FAILED for one in done)
         failed = failed or bool(report["left"] or plan.behind or untold)
         return JobOutcome.of(report, failed=failed, attention=bool(found))
 
-    def _plan(self, chosen: DayChoice, known: Mapping[date, GazetteDay]) -> CatchUp:
-        today = self.clock().astimezone(MADRID).date()
+    def _plan(self, chosen: DayChoice, known: Mapping[date, issues.GazetteDay]) -> issues.CatchUp:
+        today = self.clock().astimezone(issues.MADRID).date()
         if chosen.day is None:
-            return missing(known, today, chosen.days)
+            return issues.missing(known, today, chosen.days)
         if chosen.day > today:
             raise WatchError(f"{chosen.day} has not come yet; in Madrid it is {today}")
-        return CatchUp((chosen.day,))
+        return issues.CatchUp((chosen.day,))
 
     def _tell(self) -> tuple[list[str], str | None]:
         """Post what nobody was told of; give whom it was about, and why the rest could not be posted."""
@@ -127,7 +107,7 @@ class GazetteWatch:
         if (post := self.post) is None:
             return told, None
 
-        def posted(alerts: list[GazetteAlert]) -> None:
+        def posted(alerts: list[issues.GazetteAlert]) -> None:
             post(alert_message([alert_as_json(alert) for alert in alerts]))
 
         try:
@@ -158,33 +138,38 @@ def watched_by(catalogue: Catalogue, data: Path, say: Say) -> Watched:
     return Watched(read_rules(data, catalogue.procedures), cited, NormNames(norms), spanish_names(catalogue))
 
 
-def read_day(gazette: Gazette, day: date, watched: Watched, before: GazetteDay | None) -> DayRead:
+def read_day(gazette: issues.Gazette, day: date, watched: Watched, before: issues.GazetteDay | None) -> DayRead:
     """Read a day's summary and the documents in it that are worth a request.
 
     Of a day that was read before and has got no more items, only the documents of the sections that are read again.
     """
     try:
         found = gazette.day(day)
-    except NoIssueError:
-        if before and before.state == DayState.READ:
-            return DayRead(DayReading(day, DayState.FAILED, error="the gazette had this day and now says that it has not"))
-        return DayRead(DayReading(day, DayState.NONE))
-    except (GazetteUnavailableError, GazetteFormatError) as error:
-        return DayRead(DayReading(day, DayState.FAILED, error=str(error)), out=isinstance(error, GazetteUnavailableError))
+    except issues.NoIssueError:
+        if before and before.state == issues.DayState.READ:
+            return DayRead(
+                issues.DayReading(day, issues.DayState.FAILED, error="the gazette had this day and now says that it has not")
+            )
+        return DayRead(issues.DayReading(day, issues.DayState.NONE))
+    except (issues.GazetteUnavailableError, issues.GazetteFormatError) as error:
+        return DayRead(
+            issues.DayReading(day, issues.DayState.FAILED, error=str(error)),
+            out=isinstance(error, issues.GazetteUnavailableError),
+        )
     items = list(found.items)
-    again = before is not None and before.state == DayState.READ and before.items == len(items)
+    again = before is not None and before.state == issues.DayState.READ and before.items == len(items)
     sections = watched.rules.read_again_sections
     wanted = [item for item in items if worth_reading(item, watched) and not (again and item.section not in sections)]
     documents, faults, out = _documents(gazette, wanted)
     concerning = tuple(concern for item in items if (concern := concerns(item, documents.get(item.id), watched)))
-    state = DayState.FAILED if faults else DayState.READ
-    reading = DayReading(day, state, len(found.issues), len(items), "; ".join(faults) or None)
+    state = issues.DayState.FAILED if faults else issues.DayState.READ
+    reading = issues.DayReading(day, state, len(found.issues), len(items), "; ".join(faults) or None)
     return DayRead(reading, concerning, len(documents), out)
 
 
-def _documents(gazette: Gazette, wanted: list[Item]) -> tuple[dict[str, ItemDocument], list[str], bool]:
+def _documents(gazette: issues.Gazette, wanted: list[issues.Item]) -> tuple[dict[str, issues.ItemDocument], list[str], bool]:
     """Ask for documents; give them by id, what went wrong, and whether the gazette is out."""
-    documents: dict[str, ItemDocument] = {}
+    documents: dict[str, issues.ItemDocument] = {}
     faults: list[str] = []
     strikes = 0
     for place, item in enumerate(wanted):
@@ -194,10 +179,10 @@ def _documents(gazette: Gazette, wanted: list[Item]) -> tuple[dict[str, ItemDocu
         try:
             documents[item.id] = gazette.item(item.id)
             strikes = 0
-        except GazetteUnavailableError as error:
+        except issues.GazetteUnavailableError as error:
             faults.append(str(error))
             strikes += 1
-        except (GazetteFormatError, NoIssueError) as error:
+        except (issues.GazetteFormatError, issues.NoIssueError) as error:
             faults.append(f"{item.id}: {error}" if item.id not in str(error) else str(error))
             strikes = 0
     return documents, faults, strikes == STRIKES

@@ -71,9 +71,6 @@ def _replaceable(passage: Passage, twin: Passage, across_languages: bool) -> boo
 class MissingThresholdError(Invalid, ValueError):
     """A collection has no threshold, and without one nothing could be refused; the message says which."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"collection {name!r} has no threshold: calibrate it, or leave the collection out")
-
 
 @dataclass(frozen=True, slots=True)
 class Phase:
@@ -120,7 +117,7 @@ def phases_of(names: Sequence[str], thresholds: Mapping[str, float]) -> tuple[Ph
     """
     missing = next((name for name in names if name not in thresholds), None)
     if missing is not None:
-        raise MissingThresholdError(missing)
+        raise MissingThresholdError(f"collection {missing!r} has no threshold: calibrate it, or leave the collection out")
     rules = [(1.0, 1.0), (1.0, 0.5)] + [(1 / 3, 0.7)] * len(names)
     return tuple(Phase(name, thresholds[name], share, below) for name, (share, below) in zip(names, rules, strict=False))
 

@@ -153,9 +153,6 @@ RRF_CONSTANT = 60
 class UnknownStrategyError(Invalid, ValueError):
     """No strategy has this name; the message lists those there are."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"there is no strategy {name!r}: choose one of {', '.join(sorted(STRATEGIES))}")
-
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
@@ -250,7 +247,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 def strategy_named(name: str) -> Strategy:
     """Give the strategy of this name, with its usual settings. Raises UnknownStrategyError."""
     if name not in STRATEGIES:
-        raise UnknownStrategyError(name)
+        raise UnknownStrategyError(f"there is no strategy {name!r}: choose one of {', '.join(sorted(STRATEGIES))}")
     return STRATEGIES[name]
 
 

@@ -13,14 +13,7 @@ from clara.adapters.postgres.corpus.spaces import ensure_space, index_space
 from clara.adapters.postgres.editorial.publications import record_evidence
 from clara.adapters.postgres.statements import AtOnce, Row, Session, Transaction
 from clara.errors import NotFound
-from clara.ingestion.ports import (
-    BusyDocumentError,
-    CorpusChange,
-    CorpusUnavailableError,
-    StoredCorpus,
-    StoredDigests,
-    WrittenPassage,
-)
+from clara.ingestion import ports
 from clara.retrieval.passage import COLUMNS
 from clara.retrieval.profile import Profile
 
@@ -36,11 +29,11 @@ def alone_with(engine: Engine, corpus: str, document: str, patience_seconds: flo
 
     Raises BusyDocumentError, CorpusUnavailableError.
     """
-    with closing(Session(engine, CorpusUnavailableError, "clara ingestion", patience_seconds)) as session:
+    with closing(Session(engine, ports.CorpusUnavailableError, "clara ingestion", patience_seconds)) as session:
         try:
             session.row("passage.take", lock=DOCUMENT, name=f"{corpus}\n{document}")
         except psycopg.errors.LockNotAvailable as error:
-            raise BusyDocumentError(f"somebody else ingests {document}; look whether that process is alive") from error
+            raise ports.BusyDocumentError(f"somebody else ingests {document}; look whether that process is alive") from error
         yield
 
 
@@ -61,25 +54,25 @@ class PostgresPassages:
 
     def __init__(self, engine: Engine, model: str, dimensions: int, profile: Profile | None = None) -> None:
         self.profile = profile or Profile()
-        self._at_once = AtOnce(engine, CorpusUnavailableError)
+        self._at_once = AtOnce(engine, ports.CorpusUnavailableError)
         self._model = model
         self._dimensions = dimensions
 
-    def stored(self, corpus: str, document: str | None = None) -> StoredDigests:
+    def stored(self, corpus: str, document: str | None = None) -> ports.StoredDigests:
         """Give what is there now, of the corpus or of one document. Raises CorpusUnavailableError."""
         meant = {"corpus": corpus, "document": document}
         with self._at_once.transaction() as together:
             rows = together.rows("passage.digests", **meant)
             vectors = together.rows("passage.vector_digests", space_id=space_id(corpus, self._model), **meant)
             profile = together.value("passage.profile", corpus=corpus)
-        return StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
+        return ports.StoredDigests({row.id: row.digest for row in rows}, {row.id: row.digest for row in vectors}, profile)
 
     def vectors(self, corpus: str, ids: Sequence[str]) -> Mapping[str, list[float]]:
         """Give the stored vectors of these passages. Raises CorpusUnavailableError."""
         rows = self._at_once.rows("passage.vectors", corpus=corpus, ids=list(ids), space_id=space_id(corpus, self._model))
         return {row.id: row.vector for row in rows}
 
-    def apply(self, corpus: str, change: CorpusChange) -> None:
+    def apply(self, corpus: str, change: ports.CorpusChange) -> None:
         """Make all changes or none. A passage that changes is deleted and written anew. Raises CorpusUnavailableError."""
         with self._at_once.transaction() as together:
             together.changed("session.unhurried")
@@ -105,7 +98,7 @@ class PostgresPassages:
             if len(change.write) >= MANY:
                 together.changed("passage.analyze")
 
-    def _write(self, together: Transaction, corpus: str, items: Sequence[WrittenPassage], kept: Sequence[Row]) -> None:
+    def _write(self, together: Transaction, corpus: str, items: Sequence[ports.WrittenPassage], kept: Sequence[Row]) -> None:
         """Write passages with their vectors and names; of the vectors in other spaces those that are still of their texts."""
         together.changed("passage.write", corpus=corpus, rows=json.dumps([_row(item) for item in items]))
         digests = {item.passage.id: item.vector_digest for item in items}
@@ -121,9 +114,9 @@ class PostgresPassages:
         told = {"corpus": corpus, "ids": [name[0] for name in named], "names": [name[1] for name in named]}
         together.changed("passage.write_names", **told)
 
-    def corpora(self) -> list[StoredCorpus]:
+    def corpora(self) -> list[ports.StoredCorpus]:
         """List what is there, by name. Raises CorpusUnavailableError."""
-        return self._at_once.read(StoredCorpus, "corpora")
+        return self._at_once.read(ports.StoredCorpus, "corpora")
 
     def profile_of(self, corpus: str) -> str:
         """Give the name of the corpus's profile. Raises UnknownCorpusError, CorpusUnavailableError."""
@@ -149,7 +142,7 @@ class PostgresPassages:
         return bool(gone)
 
 
-def _row(item: WrittenPassage) -> dict[str, Any]:
+def _row(item: ports.WrittenPassage) -> dict[str, Any]:
     passage = item.passage
     return {name: getattr(passage, name) for name in COLUMNS} | {
         "text": storable(passage.text),

@@ -7,19 +7,8 @@ from typing import Any, Final
 from clara.adapters.postgres.corpus.index import storable
 from clara.adapters.postgres.statements import Row, Statements, Store, Transaction, made
 from clara.delivery.ports import StoreUnavailableError
+from clara.editorial import records
 from clara.editorial.drift import DriftFinding, Touched
-from clara.editorial.records import (
-    Decided,
-    DecidedFindingError,
-    Differences,
-    FindingRecord,
-    Holds,
-    KeptFinding,
-    KeptTouch,
-    Settled,
-    UnknownFindingError,
-    UntouchedFactError,
-)
 from clara.editorial.sources import Snapshot, SnapshotState
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.freshness import Check
@@ -35,7 +24,7 @@ NAMED_TURNS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedFinding(FindingRecord):
+class QueuedFinding(records.FindingRecord):
     """A finding as operators read it. `answers` counts those of the last days that cited a fact it touches.
 
     `facts` have the relation to the finding and, where it is certain, the fact with its new figures. `turns` are the newest of
@@ -69,17 +58,17 @@ class PostgresReview(Store):
         return self._at_once.read(QueuedFinding, "findings", **asked, corpus=CORPUS, days=ANSWERS_DAYS, turns=NAMED_TURNS)
 
 
-def _keep_decisions(together: Transaction, number: int, decided: Decided, why: str, actor: str) -> tuple[int, ...]:
+def _keep_decisions(together: Transaction, number: int, decided: records.Decided, why: str, actor: str) -> tuple[int, ...]:
     """Keep decisions about facts of a finding, each in place of the one before; give the numbers of the drafts.
 
     `why` is what the drafts are made for. Raises UntouchedFactError; then the caller's transaction must end.
     """
     drafts = []
     for one in decided:
-        decision, reason = ("holds", storable(one.reason)) if isinstance(one, Holds) else ("corrected", None)
+        decision, reason = ("holds", storable(one.reason)) if isinstance(one, records.Holds) else ("corrected", None)
         fact = {"id": number, "fact_id": one.fact_id}
         if not together.changed("finding.decide_fact", **fact, decision=decision, reason=reason, actor=actor):
-            raise UntouchedFactError(number, one.fact_id)
+            raise records.UntouchedFactError(number, one.fact_id)
         together.changed("finding.withdraw_drafts", **fact)
         if isinstance(one, Revision):
             made_for = {"reason": why, "made_by": actor, "finding_id": number}
@@ -92,7 +81,7 @@ class PostgresFindings(Store):
 
     unavailable = CorpusUnavailableError
 
-    def record(self, source_id: str, found: Differences, snapshot_id: int | None = None) -> dict[str, int]:
+    def record(self, source_id: str, found: records.Differences, snapshot_id: int | None = None) -> dict[str, int]:
         """Keep what a source differs in, and give the numbers of what waits for a person, by digest.
 
         Repeating it changes nothing. What was open and is not found any more is superseded, and without a snapshot that waits
@@ -108,15 +97,15 @@ class PostgresFindings(Store):
                 _settle(together, snapshot_id, source_id)
         return {finding.digest: row.id for (finding, _), row in zip(found, kept, strict=True) if row.state == "open"}
 
-    def open(self) -> list[KeptFinding]:
+    def open(self) -> list[records.KeptFinding]:
         """Give what waits for a person, oldest first."""
         return _read(self._at_once, state="open")
 
-    def undecided(self) -> list[KeptFinding]:
+    def undecided(self) -> list[records.KeptFinding]:
         """Give what was accepted and touches facts that nobody has decided about, oldest first."""
         return _read(self._at_once, undecided=True)
 
-    def find(self, number: int) -> KeptFinding:
+    def find(self, number: int) -> records.KeptFinding:
         """Give one finding. Raises UnknownFindingError."""
         return _one(self._at_once, number)
 
@@ -125,7 +114,7 @@ class PostgresFindings(Store):
         rows = self._at_once.rows("cited_turns", facts=list(fact_ids), days=ANSWERS_DAYS)
         return {row.fact_id: row.turns for row in rows}
 
-    def accept(self, number: int, decided: Decided, actor: str, reason: str | None = None) -> Settled:
+    def accept(self, number: int, decided: records.Decided, actor: str, reason: str | None = None) -> records.Settled:
         """Let a finding be right, and keep what was decided about its facts; of one that is accepted already, only that.
 
         The last decision about a snapshot settles it: it is served from then on, or rejected if any finding of it was. Raises
@@ -138,7 +127,7 @@ class PostgresFindings(Store):
             drafts = _keep_decisions(together, number, decided, f"{finding.source_id} {finding.title}", actor)
             return _settled(together, _one(together, number), actor, drafts, decided)
 
-    def reject(self, number: int, reason: str, actor: str) -> Settled:
+    def reject(self, number: int, reason: str, actor: str) -> records.Settled:
         """Let a finding be wrong, for a reason. Raises UnknownFindingError, DecidedFindingError."""
         with self._at_once.transaction() as together:
             finding = _decide(together, _locked(together, number), "rejected", actor, reason)
@@ -167,34 +156,36 @@ def _keep(together: Transaction, finding: DriftFinding, touched: Sequence[Touche
     return row
 
 
-def _locked(together: Transaction, number: int) -> KeptFinding:
+def _locked(together: Transaction, number: int) -> records.KeptFinding:
     """Give a finding; the snapshot's other findings wait meanwhile, so that exactly one decision is the last."""
     together.row("snapshot.lock", source_id=_one(together, number).source_id)
     return _one(together, number)
 
 
-def _decide(together: Transaction, finding: KeptFinding, state: str, actor: str, reason: str | None) -> KeptFinding:
+def _decide(
+    together: Transaction, finding: records.KeptFinding, state: str, actor: str, reason: str | None
+) -> records.KeptFinding:
     if finding.state != "open":
-        raise DecidedFindingError(finding)
+        raise records.DecidedFindingError(finding)
     together.changed("finding.decide", id=finding.id, state=state, actor=actor, reason=reason and storable(reason))
     return _one(together, finding.id)
 
 
 def _settled(
-    together: Transaction, finding: KeptFinding, actor: str, drafts: tuple[int, ...] = (), decided: Decided = ()
-) -> Settled:
+    together: Transaction, finding: records.KeptFinding, actor: str, drafts: tuple[int, ...] = (), decided: records.Decided = ()
+) -> records.Settled:
     """Serve or reject the snapshot when nothing of it is open any more, and write down who decided what."""
     state = _settle(together, finding.snapshot_id, finding.source_id) if finding.snapshot_id else None
     details = {
         "source": finding.source_id, "place": finding.place,
         "facts": [one.fact_id for one in finding.touched], "undecided": list(finding.undecided),
-        "held": {one.fact_id: one.reason for one in decided if isinstance(one, Holds)},
+        "held": {one.fact_id: one.reason for one in decided if isinstance(one, records.Holds)},
         "corrected": [one.fact_id for one in decided if isinstance(one, Revision)], "drafts": list(drafts),
         "snapshot": finding.snapshot_id, "snapshot_state": state,
     }  # fmt: skip
     act = {"act": f"review {finding.state}", "subject": f"finding {finding.id}", "outcome": "done"}
     together.row("audit.record", actor=actor, details=details, **act)
-    return Settled(finding, state, drafts)
+    return records.Settled(finding, state, drafts)
 
 
 def _settle(together: Transaction, snapshot_id: int, source_id: str) -> str | None:
@@ -209,19 +200,19 @@ def _settle(together: Transaction, snapshot_id: int, source_id: str) -> str | No
     return new
 
 
-def _one(held: Statements, number: int) -> KeptFinding:
+def _one(held: Statements, number: int) -> records.KeptFinding:
     found = _read(held, number=number)
     if not found:
-        raise UnknownFindingError(number)
+        raise records.UnknownFindingError(number)
     return found[0]
 
 
-def _read(held: Statements, number: int = 0, state: str = "", *, undecided: bool = False) -> list[KeptFinding]:
+def _read(held: Statements, number: int = 0, state: str = "", *, undecided: bool = False) -> list[records.KeptFinding]:
     rows = held.rows("finding.read", id=number, state=state, undecided=undecided)
-    touched: dict[int, list[KeptTouch]] = {}
+    touched: dict[int, list[records.KeptTouch]] = {}
     for finding_id, *fact in held.rows("finding.touched", findings=[row.id for row in rows]):
-        touched.setdefault(finding_id, []).append(KeptTouch(*fact))
-    return [made(KeptFinding, row, touched=tuple(touched.get(row.id, ()))) for row in rows]
+        touched.setdefault(finding_id, []).append(records.KeptTouch(*fact))
+    return [made(records.KeptFinding, row, touched=tuple(touched.get(row.id, ()))) for row in rows]
 
 
 class PostgresSnapshots(Store):

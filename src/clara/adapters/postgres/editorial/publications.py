@@ -6,14 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from clara.adapters.postgres.statements import Session, Statements, Store, Transaction
-from clara.editorial.records import (
-    BusyPublishingError,
-    KnownPassage,
-    Publication,
-    ServedChangedError,
-    ServedVersion,
-    ShownPassage,
-)
+from clara.editorial import records
 from clara.ingestion.ports import CorpusUnavailableError
 from clara.knowledge.passages import CORPUS, fact_passage
 from clara.retrieval.passage import Passage, stored_passage
@@ -35,7 +28,7 @@ class PostgresPublications(Store):
 
     unavailable = CorpusUnavailableError
 
-    def served(self, name: str) -> ServedVersion:
+    def served(self, name: str) -> records.ServedVersion:
         """Give what is served under a name."""
         return _served(self._at_once, name)
 
@@ -43,18 +36,18 @@ class PostgresPublications(Store):
         """Give the numbers of the corrections that a version holds."""
         return tuple(self._at_once.value("publication.revisions", id=publication) or ())
 
-    def publications(self, name: str) -> list[Publication]:
+    def publications(self, name: str) -> list[records.Publication]:
         """List the versions of a name, newest first."""
-        return self._at_once.read(Publication, "publication.all", name=name)
+        return self._at_once.read(records.Publication, "publication.all", name=name)
 
-    def stage(self, name: str, revisions: Sequence[int]) -> Publication:
+    def stage(self, name: str, revisions: Sequence[int]) -> records.Publication:
         """Give a new version its number. What is served without one gets its own first, so that there is a way back to it."""
         with self._at_once.transaction() as together:
             together.changed("publication.number_served", name=name)
             number = together.value("publication.stage", name=name, revisions=list(revisions))
-            return together.read(Publication, "publication.call", id=number, physical=version_name(name, number))[0]
+            return together.read(records.Publication, "publication.call", id=number, physical=version_name(name, number))[0]
 
-    def switch(self, staged: Publication, before: ServedVersion, gate: Mapping[str, Any]) -> None:
+    def switch(self, staged: records.Publication, before: records.ServedVersion, gate: Mapping[str, Any]) -> None:
         """Serve a staged version from now on; its evidence and the state of all versions change with it or not at all.
 
         Raises ServedChangedError when what is served is not `before` any more.
@@ -63,13 +56,13 @@ class PostgresPublications(Store):
             _put(together, before.name, staged, "past", gate)
             together.changed("publication.publish_revisions", id=staged.id, ids=list(staged.revisions))
 
-    def undo(self, before: ServedVersion, target: Publication) -> None:
+    def undo(self, before: records.ServedVersion, target: records.Publication) -> None:
         """Serve an earlier version again. What only the undone one held becomes drafts. Raises ServedChangedError."""
         with self._changing(before) as together:
             _put(together, before.name, target, "undone", None)
             together.changed("publication.redraft_revisions", id=before.publication)
 
-    def refuse(self, staged: Publication, gate: Mapping[str, Any]) -> None:
+    def refuse(self, staged: records.Publication, gate: Mapping[str, Any]) -> None:
         """Record that a staged version is not served, and why."""
         self._at_once.changed("publication.refuse", id=staged.id, name=None, gate=gate)
 
@@ -87,7 +80,7 @@ class PostgresPublications(Store):
         """Be the only one who changes what is served; ends with the process, too. Raises BusyPublishingError."""
         with closing(Session(self._engine, CorpusUnavailableError)) as session:
             if not session.value("publication.alone", publishing=PUBLISHING):
-                raise BusyPublishingError
+                raise records.BusyPublishingError
             yield
 
     def abandoned(self, name: str) -> list[str]:
@@ -102,20 +95,20 @@ class PostgresPublications(Store):
             yield
 
     @contextmanager
-    def _changing(self, before: ServedVersion) -> Iterator[Transaction]:
+    def _changing(self, before: records.ServedVersion) -> Iterator[Transaction]:
         with self._at_once.transaction() as together:
             together.changed("session.unhurried")
             together.row("evidence.alone", recording=RECORDING)
             if _served(together, before.name) != before:
-                raise ServedChangedError
+                raise records.ServedChangedError
             yield together
 
 
-def _served(held: Statements, name: str) -> ServedVersion:
-    return held.read(ServedVersion, "served_version", name=name)[0]
+def _served(held: Statements, name: str) -> records.ServedVersion:
+    return held.read(records.ServedVersion, "served_version", name=name)[0]
 
 
-def _put(together: Transaction, name: str, next_: Publication, ended: str, gate: Mapping[str, Any] | None) -> None:
+def _put(together: Transaction, name: str, next_: records.Publication, ended: str, gate: Mapping[str, Any] | None) -> None:
     """Let a version stand behind a name, and record which evidence that is."""
     together.changed("publication.end", name=name, state=ended)
     together.changed("publication.begin", id=next_.id, gate=gate)
@@ -137,16 +130,18 @@ class PostgresEvidence(Store):
         """Give the ids of all passages that were ever served under a name."""
         return frozenset(row.passage_id for row in self._at_once.rows("evidence.recorded", name=name))
 
-    def as_of(self, name: str, moment: datetime) -> list[KnownPassage]:
+    def as_of(self, name: str, moment: datetime) -> list[records.KnownPassage]:
         """Give what was served under a name at a moment, by passage id."""
         rows = self._at_once.rows("evidence_as_of", name=name, moment=moment)
-        return [KnownPassage(_passage(name, row.content), row.known_later) for row in rows]
+        return [records.KnownPassage(_passage(name, row.content), row.known_later) for row in rows]
 
-    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, ShownPassage]:
+    def shown(self, name: str, ids: Iterable[str], moment: datetime) -> Mapping[str, records.ShownPassage]:
         """Give what was served of these passages at a moment, and whether it is what is served now."""
         rows = self._at_once.rows("evidence.shown", name=name, ids=list(ids), moment=moment)
         return {
-            row.id: ShownPassage(_passage(name, row.content), row.changed) if row.content else ShownPassage(None)
+            row.id: records.ShownPassage(_passage(name, row.content), row.changed)
+            if row.content
+            else records.ShownPassage(None)
             for row in rows
         }
 

@@ -26,3 +26,7 @@ update inbox set looked_at = now() where id = :id and set_aside_at is not null a
 
 -- name: nothing
 select 1
+
+-- name: workers
+-- Those of the schedule, which answer nobody, have numbers below zero.
+select count(*) from procrastinate_workers where id > 0 and last_heartbeat > now() - make_interval(secs => :seconds)

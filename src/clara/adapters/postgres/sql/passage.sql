@@ -87,3 +87,6 @@ select pg_advisory_xact_lock(:indexing)
 
 -- name: building
 select pg_try_advisory_lock(:building, hashtext(:corpus))
+
+-- name: held
+select sum(passages) from corpora
