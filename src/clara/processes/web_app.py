@@ -48,7 +48,6 @@ from clara.web.app import MAX_BODY_BYTES, Edge, create_app
 from clara.web.calls import ChannelIntake
 from clara.web.health import Part
 
-DESCRIPTION = "openapi.json"
 log = structlog.get_logger()
 
 
@@ -71,7 +70,7 @@ def build_admin(container: Container) -> AdminDesk:
         schedule=lambda: schedule(container.settings, engine),
         acts=audit.entries,
         record=audit.record,
-        description=lambda: (resources() / "data" / DESCRIPTION).read_text("utf-8"),
+        description=lambda: (resources() / "data" / "openapi.json").read_text("utf-8"),
         reviewing=partial(decide, container),
     )
 

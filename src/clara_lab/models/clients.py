@@ -114,7 +114,7 @@ class _CountedTokens(BaseModel):
     thoughts_token_count: int = 0
 
 
-class _Counted(BaseModel):
+class _CountedGeneration(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, hide_input_in_errors=True)
 
     usage_metadata: _CountedTokens = _CountedTokens()
@@ -123,7 +123,7 @@ class _Counted(BaseModel):
 def tokens_of(body: str) -> tuple[int, int]:
     """Give the tokens that were read and written, thoughts among them, as Gemini counts them; 0 where it does not say."""
     try:
-        counted = _Counted.model_validate_json(body).usage_metadata
+        counted = _CountedGeneration.model_validate_json(body).usage_metadata
     except ValidationError:
         return 0, 0
     return counted.prompt_token_count, counted.candidates_token_count + counted.thoughts_token_count
