@@ -57,7 +57,7 @@ def read_questions(file: Path) -> list[CodeQuestion]:
     try:
         lines = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line.strip()]
         return [record(CodeQuestion, line, gold=frozenset) for line in lines]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BenchmarkError(f"{file}: {type(error).__name__}: {error}; restore the file from the repository") from error
 
 
