@@ -13,16 +13,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from clara_lab.bench.comparison import (
-    DRAWN,
-    HEADS,
-    NOT_CORRECTED,
-    Comparison,
-    cells_of,
-    changed_by_measure,
-    notes_of,
-    shown_value,
-)
+from clara_lab.bench import comparison
 from clara_lab.bench.plots import Bar, histogram, intervals, lines, shares
 from clara_lab.bench.ranking import DEPTHS, RERANKED, first_gold_rank
 from clara_lab.bench.record import QuestionRecord, RunRecord, Score, run_json
@@ -70,37 +61,37 @@ def run_page(record: RunRecord, figures: Figures) -> str:
         failures=[[_shortened(reason), str(count)] for reason, count in failures(questions).most_common(WORST)],
         worst=_worst(questions, rows),
         settings=[
-            (called, sorted([name, shown_value(value)] for name, value in held.items()))
+            (called, sorted([name, comparison.shown_value(value)] for name, value in held.items()))
             for called, held in (("Data", record.data), ("Plan", record.plan), ("Totals", record.totals))
         ],
     )
 
 
-def comparison_page(compared: Comparison) -> str:
+def comparison_page(compared: comparison.Comparison) -> str:
     """Give the page of a comparison."""
     drawn = {
         one.name: (one.worse, one.count - one.worse - one.better, one.better)
         for one in compared.differences
-        if one.name in DRAWN
+        if one.name in comparison.DRAWN
     }
     note = "From left to right: questions for which the second run is worse, the same, and better."
-    title, *notes = notes_of(compared)
+    title, *notes = comparison.notes_of(compared)
     return rendered(
         "comparison.html",
         title=title,
         notes=notes,
         drawn=[("Gains and losses", note, shares("Gains and losses", drawn))] if drawn else [],
-        not_corrected=NOT_CORRECTED,
-        heads=HEADS,
-        differences=[cells_of(one) for one in compared.differences],
-        settings=[[name, *map(shown_value, both)] for name, both in compared.settings.items()],
+        not_corrected=comparison.NOT_CORRECTED,
+        heads=comparison.HEADS,
+        differences=[comparison.cells_of(one) for one in compared.differences],
+        settings=[[name, *map(comparison.shown_value, both)] for name, both in compared.settings.items()],
         changed=list(_changed(compared)),
     )
 
 
-def _changed(compared: Comparison) -> Iterator[tuple[str, int, int, list[list[str]]]]:
+def _changed(compared: comparison.Comparison) -> Iterator[tuple[str, int, int, list[list[str]]]]:
     """Give one folded table a measure: all together they may be long."""
-    for name, (gained, lost) in changed_by_measure(compared).items():
+    for name, (gained, lost) in comparison.changed_by_measure(compared).items():
         rows = [
             [one.question, one.text, f"{one.first:.2f}", f"{one.second:.2f}", _rank(one.first_rank), _rank(one.second_rank)]
             for one in compared.changed

@@ -23,17 +23,7 @@ from clara.knowledge.questions import TypicalQuestion
 from clara.language.tokens import words
 from clara.retrieval.classifier import NONE
 from clara.settings import resources
-from clara_lab.training.classifier import (
-    FOLDS,
-    LabelledExample,
-    judged_by_others,
-    labelled,
-    least,
-    ordinary,
-    read_examples,
-    train_embedded,
-    write_model,
-)
+from clara_lab.training import classifier
 
 # Of the examples of wishes to be forgotten, every fourth is one of no danger.
 EVERY_WISH: Final = 4
@@ -50,7 +40,7 @@ READINGS: Final = {"full": "with_vector", "grams": "by_letters"}
 MISTAKEN: Final[Mapping[str, tuple[float, float]]] = {"hint": (0.20, 0.06), "likely": (0.137, 0.05), "sure": (0.025, 0.003)}
 
 
-def examples_of(folder: Path) -> list[LabelledExample]:
+def examples_of(folder: Path) -> list[classifier.LabelledExample]:
     """Give everything the model learns from: messages of many hands, wishes to be forgotten, and questions without danger.
 
     Without the wishes, "erase everything you have on me" was taken for a goodbye; with all of them, plain speech for calm.
@@ -61,17 +51,24 @@ def examples_of(folder: Path) -> list[LabelledExample]:
         said = words(one.text)
         return one.procedure == DANGEROUS or bool(sure.spans(said)) or said in alone
 
-    wishes = read_examples(folder / "rights" / "examples")[::EVERY_WISH]
-    wishes = [replace(one, kinds=(), manner="", author=f"wishes {number % FOLDS}") for number, one in enumerate(wishes)]
-    return [*read_examples(folder / "danger" / "examples"), *wishes, *ordinary(folder, dangerous), *_typed_at_random()]
+    wishes = classifier.read_examples(folder / "rights" / "examples")[::EVERY_WISH]
+    wishes = [
+        replace(one, kinds=(), manner="", author=f"wishes {number % classifier.FOLDS}") for number, one in enumerate(wishes)
+    ]
+    return [
+        *classifier.read_examples(folder / "danger" / "examples"),
+        *wishes,
+        *classifier.ordinary(folder, dangerous),
+        *_typed_at_random(),
+    ]
 
 
-def _typed_at_random() -> Iterator[LabelledExample]:
+def _typed_at_random() -> Iterator[classifier.LabelledExample]:
     """Give what a cat on the keyboard writes, and a question with a code in it: seldom letters told of an emergency."""
     random = Random(SEED)  # noqa: S311  nothing secret
     for number in range(RANDOM):
         typed = "".join(random.choices(f"{ascii_lowercase}   ", k=random.randint(3, 30))).strip() or "x"
-        yield LabelledExample(typed, (), "en", "", "typed at random", f"random {number % FOLDS}")
+        yield classifier.LabelledExample(typed, (), "en", "", "typed at random", f"random {number % classifier.FOLDS}")
 
 
 @click.command()
@@ -80,25 +77,28 @@ def main(*, validate: bool) -> None:
     """Train on data/ and write data/danger/model.npz."""
     data = resources() / "data"
     examples = examples_of(data)
-    features, arrays, about = train_embedded(labelled(examples), *PENALTIES)
+    features, arrays, about = classifier.train_embedded(classifier.labelled(examples), *PENALTIES)
 
     def judged(*grouping: Any) -> dict[str, NDArray[np.float64]]:  # noqa: ANN401  those of `judged_by_others`
-        return {READINGS[name]: found for name, found in judged_by_others(examples, features, *grouping).items()}
+        return {READINGS[name]: found for name, found in classifier.judged_by_others(examples, features, *grouping).items()}
 
     shares, none = judged(), about["classes"].index(NONE)
     for name, found in shares.items():
-        levels = {level: least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
+        levels = {level: classifier.least(examples, 1 - found[:, none], few) for level, few in MISTAKEN.items()}
         about.setdefault("thresholds", {})[name] = levels
     report("author", examples, shares, about)
     if validate:
         spoken = [one.language for one in examples]
         report("scenario", examples, judged([f"{one.author}/{one.scenario}" for one in examples]), about)
         report("language", examples, judged(spoken, len(set(spoken))), about)
-    write_model(data / "danger" / "model.npz", arrays, about)
+    classifier.write_model(data / "danger" / "model.npz", arrays, about)
 
 
 def report(
-    group: str, examples: Sequence[LabelledExample], shares: Mapping[str, NDArray[np.float64]], about: Mapping[str, Any]
+    group: str,
+    examples: Sequence[classifier.LabelledExample],
+    shares: Mapping[str, NDArray[np.float64]],
+    about: Mapping[str, Any],
 ) -> None:
     """Print, for each reading, what is heard of messages whose author, scenario or language the model did not know."""
     none = about["classes"].index(NONE)

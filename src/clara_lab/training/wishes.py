@@ -13,16 +13,7 @@ import click
 
 from clara.answering.privacy.wishes import Wish
 from clara.settings import resources
-from clara_lab.training.classifier import (
-    LabelledExample,
-    judged_by_others,
-    labelled,
-    least,
-    ordinary,
-    read_examples,
-    train_embedded,
-    write_model,
-)
+from clara_lab.training import classifier
 
 # Of messages that want something else forgotten, and of ordinary questions, the shares that may be asked about.
 MISTAKEN: Final = (0.045, 0.002)
@@ -30,26 +21,26 @@ MISTAKEN: Final = (0.045, 0.002)
 EVERY_OTHER: Final = 6
 
 
-def examples_of(folder: Path) -> list[LabelledExample]:
+def examples_of(folder: Path) -> list[classifier.LabelledExample]:
     """Give everything the model learns from: wishes and their like, what people in danger and their like say, and questions."""
-    others = [replace(one, kinds=()) for one in read_examples(folder / "danger" / "examples")[::EVERY_OTHER]]
-    return [*read_examples(folder / "rights" / "examples"), *others, *ordinary(folder)]
+    others = [replace(one, kinds=()) for one in classifier.read_examples(folder / "danger" / "examples")[::EVERY_OTHER]]
+    return [*classifier.read_examples(folder / "rights" / "examples"), *others, *classifier.ordinary(folder)]
 
 
 def main() -> None:
     """Train on data/ and write data/rights/model.npz."""
     data = resources() / "data"
     examples = examples_of(data)
-    features, arrays, about = train_embedded(labelled(examples))
+    features, arrays, about = classifier.train_embedded(classifier.labelled(examples))
     wanted = about["classes"].index(Wish.ERASE.value)
-    shares = {name: found[:, wanted] for name, found in judged_by_others(examples, features).items()}
-    about["asks_from"] = {name: least(examples, found, MISTAKEN) for name, found in shares.items()}
+    shares = {name: found[:, wanted] for name, found in classifier.judged_by_others(examples, features).items()}
+    about["asks_from"] = {name: classifier.least(examples, found, MISTAKEN) for name, found in shares.items()}
     for name, found in shares.items():
         told = [share >= about["asks_from"][name] for one, share in zip(examples, found, strict=True) if one.kinds]
         click.echo(
             f"{name}: from {about['asks_from'][name]}; asked about {sum(told)} of {len(told)} by authors it did not know"
         )
-    write_model(data / "rights" / "model.npz", arrays, about)
+    classifier.write_model(data / "rights" / "model.npz", arrays, about)
 
 
 if __name__ == "__main__":

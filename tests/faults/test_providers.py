@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-
-from clara_lab.speed.models import Endured
+from tests.faults.providers import Endured
 
 WELL = Endured(
     "error-503", (0.5, 8.2), unanswered=0, drafts=6, seconds=(8.0, 0.0), answered=0,

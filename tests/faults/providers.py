@@ -1,4 +1,4 @@
-"""Goal 12 on a real clock: `python -m clara_lab.speed.models`. Each way in which Gemini fails, behind production's guards.
+"""Goal 12 on a real clock: `python -m tests.faults.providers`. Each way in which Gemini fails, behind production's guards.
 
 While a fault stands, people write messages, and each gets an answer in time: the one that is quoted. Then the model alone is
 asked until the breaker opens; then the fault heals, and the time is taken until somebody is answered by the model again. Exit
