@@ -19,7 +19,7 @@ from tests.integration.delivering import PERSON, REPLY, Store, at_once, by, stor
 from tests.journeys.talking import until
 
 from clara.adapters.procrastinate.engine import STALLED_AFTER_SECONDS, Worker
-from clara.adapters.procrastinate.fenced_jobs import DatabaseClock, Ended, Recovery
+from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.answering.message import Reply
 from clara.delivery.message import Case, Outgoing
 from clara.delivery.ports import SupersededError

@@ -17,10 +17,9 @@ from clara.retrieval.options.corrective import (
     Rewrite,
     by_writer,
     corrected,
-    reciprocal_ranks,
     rewrites,
-    weighted_scores,
 )
+from clara.retrieval.options.fusion import reciprocal_ranks, weighted_scores
 from clara.retrieval.passage import Found, Query, Status
 from clara.retrieval.ports import EmbedderUnavailableError, IndexUnavailableError
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from term_overlap import hit
 
-from clara.retrieval.options.corrective import Merge, reciprocal_ranks, weighted_scores
+from clara.retrieval.options.fusion import Merge, reciprocal_ranks, weighted_scores
 from clara.retrieval.passage import Hit
 
 

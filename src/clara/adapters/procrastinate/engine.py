@@ -21,7 +21,8 @@ from procrastinate.exceptions import ConnectorException, ProcrastinateException
 from procrastinate.jobs import Job
 from psycopg_pool import AsyncConnectionPool
 
-from clara.adapters.procrastinate.fenced_jobs import DatabaseClock, Ended, FencedJobs, Recovery
+from clara.adapters.procrastinate.fenced_jobs import FencedJobs
+from clara.adapters.procrastinate.recovery import DatabaseClock, Ended, Recovery
 from clara.delivery.ports import LostAnswerError, StoreUnavailableError, SupersededError, TemporarySendError
 from clara.delivery.turn_processor import SETTLED_SECONDS
 

@@ -7,7 +7,7 @@ import pytest
 from procrastinate.jobs import Job
 
 from clara.adapters.procrastinate.engine import LONGEST_SECONDS, Patience, wait_after
-from clara.adapters.procrastinate.fenced_jobs import DatabaseClock, Ended
+from clara.adapters.procrastinate.recovery import DatabaseClock, Ended
 from clara.delivery.ports import (
     LostAnswerError,
     StoreUnavailableError,
