@@ -17,7 +17,7 @@ from clara.adapters.postgres.corpus.passages import PostgresPassages
 from clara.ingestion.journey import ingest
 from clara.ingestion.links import linked, names_of
 from clara.retrieval.names import normalised
-from clara.retrieval.options.corrective import RANK_CONSTANT
+from clara.retrieval.options.fusion import RANK_CONSTANT
 from clara.retrieval.passage import Hit, Passage, Query
 from clara.retrieval.ports import Role
 from clara.retrieval.profile import Profile
