@@ -1,10 +1,14 @@
 """Reading data/: procedures, typical questions and places, every fault named at once, nothing used before all is right."""
 
+import hashlib
+import json
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from clara.data_files import DataError, Fault, read_document, read_schema
+from clara.data_files import DataError, Fault, package_folder, read_document, read_schema
 from clara.knowledge.places import Places, read_places
 from clara.knowledge.procedure import NEEDED_FIGURES, Certainty, Fact, Procedure, procedure_from
 from clara.knowledge.questions import TypicalQuestion, read_questions
@@ -12,6 +16,10 @@ from clara.language.figures.figure import as_json
 from clara.language.figures.reader import spanish
 from clara.language.packs import read_languages
 from clara.language.tokens import words
+
+# Digests of the files of procedures whose figures have been compared with their texts: that takes half of a start, and what a
+# release carries was compared before it. A file that somebody changed has another digest and is compared again.
+MARKS: Final = "compared.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ def read_catalogue(folder: Path, *, with_questions: bool = False) -> Catalogue:
 def _read_procedures(folder: Path) -> tuple[dict[str, Procedure], frozenset[str], list[Fault]]:
     """Give the sound procedures by file, the names of the others, and all faults."""
     read_schema(folder / "schema" / "procedure.schema.json")  # where it is missing, no file can be told to be right
+    marks = read_marks(folder)
     files: dict[str, Procedure] = {}
     broken: set[str] = set()
     faults: list[Fault] = []
@@ -56,7 +65,7 @@ def _read_procedures(folder: Path) -> tuple[dict[str, Procedure], frozenset[str]
                 if not problems:  # else a source was seen on a day that is among them
                     raise
             else:
-                problems += _procedure_faults(path, files[path.name])
+                problems += procedure_faults(path, files[path.name], compared=marks.get(path.name) == mark_of(path))
         if problems:
             files.pop(path.name, None)
             broken.add(path.stem)
@@ -66,8 +75,21 @@ def _read_procedures(folder: Path) -> tuple[dict[str, Procedure], frozenset[str]
     return files, frozenset(broken), [*faults, *_shared(files)]
 
 
-def _procedure_faults(path: Path, procedure: Procedure) -> Iterator[Fault]:
-    """Find what is wrong with one procedure on its own, beyond its schema."""
+def read_marks(folder: Path) -> Mapping[str, str]:
+    """Read `folder`/compared.json: `mark_of` by file; nothing where it is missing or broken, and all is compared then."""
+    with suppress(OSError, ValueError, AttributeError):
+        return dict(json.loads((folder / MARKS).read_text("utf-8")).items())
+    return {}
+
+
+def mark_of(path: Path) -> str:
+    """Digest a file of a procedure together with the words by which figures are read."""
+    lexicon = package_folder() / "data" / "languages" / "es" / "reading.json"
+    return hashlib.sha256(lexicon.read_bytes() + path.read_bytes()).hexdigest()
+
+
+def procedure_faults(path: Path, procedure: Procedure, *, compared: bool = False) -> Iterator[Fault]:
+    """Find what is wrong with one procedure on its own, beyond its schema; `compared`: its figures are those of its texts."""
     file, stem = path.name, path.stem
     if procedure.id != stem:
         yield Fault(file, "$.id", f"is '{procedure.id}' but the file is named '{stem}'; make them equal")
@@ -81,14 +103,12 @@ def _procedure_faults(path: Path, procedure: Procedure) -> Iterator[Fault]:
             # Where id and file name differ, that is the fault: not also every fact under one of the two.
             if not fact.id.startswith((f"{procedure.id}-{section.id}-", f"{stem}-{section.id}-")):
                 yield Fault(file, f"{where}.id", f"'{fact.id}' must start with '{procedure.id}-{section.id}-'")
+            yield from () if compared else figure_faults(file, where, fact)
             yield from fact_faults(file, where, fact, facts)
 
 
-def fact_faults(file: str, where: str, fact: Fact, facts: Mapping[str, Fact]) -> Iterator[Fault]:
-    """Check one fact among all facts of its procedure, by id: its days, its figures, and what must be told with it."""
-    days = fact.validity
-    if days.first and days.last and days.first > days.last:
-        yield Fault(file, f"{where}.valid", "ends before it begins; swap or correct the days")
+def figure_faults(file: str, where: str, fact: Fact) -> Iterator[Fault]:
+    """Compare the figures of a fact with its text, and with what its kind needs."""
     told = spanish().values_in(fact.text)
     for figure in sorted(told - fact.values, key=str):
         yield Fault(file, f"{where}.values", f"the text says '{figure}' and the values do not; add {as_json(figure)}")
@@ -98,6 +118,13 @@ def fact_faults(file: str, where: str, fact: Fact, facts: Mapping[str, Fact]) ->
     if needed and not any(figure.kind in needed for figure in told):
         wanted = " or ".join(sorted(needed))
         yield Fault(file, f"{where}.kind", f"a fact of kind '{fact.kind}' needs a value of kind {wanted}; correct kind or text")
+
+
+def fact_faults(file: str, where: str, fact: Fact, facts: Mapping[str, Fact]) -> Iterator[Fault]:
+    """Check one fact among all facts of its procedure, by id: its days, and what must be told with it."""
+    days = fact.validity
+    if days.first and days.last and days.first > days.last:
+        yield Fault(file, f"{where}.valid", "ends before it begins; swap or correct the days")
     yield from condition_faults(file, where, fact, facts)
     if fact.compares and not fact.conditions:
         remedy = "names only years before its first day and would pass for today's; give it the fact of today as a condition"

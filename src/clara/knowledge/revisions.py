@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from clara.data_files import DataError, Fault, Schema
-from clara.knowledge.catalogue import Catalogue, condition_faults, fact_faults
+from clara.knowledge.catalogue import Catalogue, condition_faults, fact_faults, figure_faults
 from clara.knowledge.places import STATE
 from clara.knowledge.procedure import Fact, Procedure, fact_from
 from clara.language.figures.figure import figures_as_json
@@ -131,6 +131,7 @@ def _faults(procedure: Procedure, corrected: Collection[str], territories: Colle
         if name not in corrected:
             yield from condition_faults(procedure.id, place, fact, facts)
             continue
+        yield from figure_faults(procedure.id, place, fact)
         yield from fact_faults(procedure.id, place, fact, facts)
         if fact.territory not in territories:
             yield Fault(procedure.id, place, f"unknown territory '{fact.territory}'; use a code of data/places.json")

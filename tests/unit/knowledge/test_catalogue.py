@@ -1,5 +1,6 @@
 """Tests of reading the catalogue: the real one is right, and everything wrong in a broken one is told at once."""
 
+import json
 import shutil
 from collections.abc import Callable
 from datetime import date
@@ -10,7 +11,8 @@ import pytest
 from tests.languages import LANGUAGES, TAUGHT
 from unit_builders import Document, edit, faults_of
 
-from clara.knowledge.catalogue import Catalogue, read_catalogue
+from clara.data_files import DataError, package_folder
+from clara.knowledge.catalogue import MARKS, Catalogue, mark_of, procedure_faults, read_catalogue, read_marks
 from clara.knowledge.procedure import Certainty, Fact, FactKind, ProcedureKind
 from clara.knowledge.questions import OUTSIDE
 from clara.language.figures.figure import Figure, FigureKind
@@ -40,6 +42,26 @@ def test_real_data_reads_clean(real: Any) -> None:
     assert len(PROCEDURES) == 23
     assert list(real.catalogue.procedures) == sorted(PROCEDURES)
     assert all(procedure.id == name for name, procedure in real.catalogue.procedures.items())
+
+
+def test_real_figures_are_compared_and_marked(real: Any) -> None:
+    """Whatever the marks say, every text is read again; and each mark is of its file as it is: `python tools/mark_facts.py`."""
+    files = sorted((package_folder() / "data" / "tramites").glob("*.json"))
+    assert [fault for path in files for fault in procedure_faults(path, real.catalogue.procedures[path.stem])] == []
+    assert read_marks(package_folder() / "data") == {path.name: mark_of(path) for path in files}
+
+
+@pytest.mark.parametrize("marks", ["{}", "[]", "{", '{"nie.json": "0"}', None])
+def test_what_is_not_marked_is_compared(folder: Path, marks: str | None) -> None:
+    """A figure that is not in its text is told, unless the file is marked just as it is."""
+    wrong = [{"kind": "amount", "value": 7, "unit": "EUR"}]
+    edit(folder / "tramites" / "nie.json", lambda document: first_fact(document).update(values=wrong))
+    if marks is not None:
+        (folder / MARKS).write_text(marks, "utf-8")
+    with pytest.raises(DataError, match="'amount 7 EUR' is not in the text"):
+        read_catalogue(folder)
+    (folder / MARKS).write_text(json.dumps({"nie.json": mark_of(folder / "tramites" / "nie.json")}), "utf-8")
+    assert read_catalogue(folder).procedures["nie"].facts[0].values
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
