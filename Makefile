@@ -20,10 +20,10 @@ run: .venv/.run ## Start Clara on this machine: database, knowledge, worker and 
 demo: .venv/.run ## Start Clara as on WhatsApp, with a stand-in for Twilio that shows every reply
 	@$(BIN)/python -m clara_lab demo
 
-# Three processes on two cores: a third of the time is waiting for others. Many tests start processes of their own, each of which
+# Four processes on two cores: a third of the time is waiting for others. Many tests start processes of their own, each of which
 # would compile Clara anew where the environment forbids Python to keep what it compiled.
 test: .venv/.dev ## Run every test (starts its own PostgreSQL)
-	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 4 --dist worksteal
 
 lint: .venv/.dev ## Check style, types and import rules
 	@$(BIN)/ruff check .
