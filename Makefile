@@ -8,7 +8,7 @@ DATA ?= benchmarks
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test lint check eval intent ablation bench faults faults-night load soak lock sbom clean
+.PHONY: new-year help run demo test lint check eval intent ablation bench faults faults-night load soak lock sbom clean
 
 help: ## Show what can be done here
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ faults-night: .venv/.dev ## The same with ten times as much
 
 load: .venv/.dev ## 80 questions and 240 reports a second to a stand-in that answers; REAL=1: find the rate at which Clara herself does (QUESTIONS= tries one)
 	@$(BIN)/python -m tests.faults.$(if $(REAL),real,load) --seconds 60 $(if $(REAL)$(QUESTIONS),$(if $(QUESTIONS),--questions $(QUESTIONS)),--questions 80)
+
+new-year: .venv/.dev ## Play 1 January to 28 February with and without the decrees that renew figures, and print what is told
+	.venv/bin/python -m pytest -q -s --no-header -p no:cacheprovider tests/integration/test_new_year.py
 
 soak: .venv/.dev ## 20 questions a second for 20 minutes, watching memory
 	@$(BIN)/python -m tests.faults.load --soak 20 --questions 20

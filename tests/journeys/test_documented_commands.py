@@ -61,6 +61,7 @@ ONLY_PARSED: Final = {
 # Exit codes other than 0 that a command as documented may end with.
 ALSO_FINE: Final = {
     "clara knowledge check": 1,
+    "clara knowledge expiring": 1,
     "clara boe": 1,
     "clara review list": 1,
     "clara delivery": 1,

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from clara.cli.command import FINDINGS, FOLDER, JSON, day_of, opened, running, say, showing, silent
+from clara.cli.command import FINDINGS, FOLDER, JSON, TODAY, day_of, opened, opened_or_outage, running, say, showing, silent
 
 if TYPE_CHECKING:
     from clara.editorial.journey import Editorial
@@ -50,6 +50,42 @@ def show(procedure: str) -> None:
 
     with running():
         page(procedure, click.echo)
+
+
+@knowledge.command()
+@click.option(
+    "--by",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The last day to look at (2027-01-31); else two months ahead.",
+)
+@TODAY
+@JSON
+def expiring(*, by: datetime | None, today: datetime | None, as_json: bool) -> None:
+    """Say which facts end, what sets their successors, when that is usually published, and how often they were asked.
+
+    Example: clara knowledge expiring --by 2027-01-31. Exit codes: 0 nothing ends, 1 something does.
+    """
+    from clara.errors import Unavailable
+    from clara.knowledge.procedure import madrid_today
+    from clara.processes.editorial import build_editorial
+    from clara.quality.renewal_pages import AHEAD, ends_as_json, page_of_ends, what_ends
+
+    now = day_of(today) or madrid_today()
+    last = day_of(by) or now + AHEAD
+    if last < now:
+        raise click.BadParameter(f"{last} is over; give a day from {now} on", param_hint="--by")
+    with opened_or_outage() as container:
+        desk = build_editorial(container).desk
+        ends = what_ends(desk.released().catalogue, now, last)
+        answers = None
+        with suppress(Unavailable):
+            answers = desk.findings.cited([one.fact.id for one in ends])
+    if as_json:
+        click.echo(json.dumps(ends_as_json(ends, answers), ensure_ascii=False))
+    else:
+        click.echo("\n".join(page_of_ends(ends, last, answers)))
+    sys.exit(FINDINGS if ends else 0)
 
 
 def _base_figure(value: str) -> tuple[str, Decimal]:

@@ -1,12 +1,12 @@
 """Which items of the gazette concern us, why, and which facts they touch. Pure.
 
-Three things count: what the gazette's own analysis says that an item does to a norm we cite; what its title (and, as long as
-there is no analysis, the titles of its provisions) names; and words of our matters, which count only in the sections of
-dispositions and only in sum.
+Four things count: what the gazette's own analysis says that an item does to a norm we cite; what its title (and, as long as
+there is no analysis, the titles of its provisions) names; whether its title announces what sets yearly figures anew; and words
+of our matters, which count only in the sections of dispositions and only in sum.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from clara.editorial.gazette.issues import Item, ItemDocument, Reference
 from clara.knowledge.catalogue import Catalogue
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.law.references import CitedFacts, NormNames
+from clara.knowledge.renewals import RenewalRule
 from clara.language.phrases import Phrases
 from clara.language.tokens import words
 
@@ -42,6 +43,7 @@ class Weights:
     title_changing: float
     title_mentioning: float
     heading_changing: float
+    renewal: float
     phrase: float
     single_word: float
 
@@ -98,6 +100,7 @@ def _weighted(entries: Iterable[Mapping[str, Any]]) -> Phrases[Weighted]:
 
 LANGUAGE: Final = "es"
 NO_FACTS: Final = CitedFacts()
+NO_RENEWALS: Final = Phrases[RenewalRule](())
 
 
 class ReasonKind(StrEnum):
@@ -106,7 +109,11 @@ class ReasonKind(StrEnum):
     REFERENCE = "reference"  # the gazette's analysis says that it does something to a norm we cite
     TITLE = "title"  # its title names one
     HEADING = "heading"  # the title of one of its provisions says that one is changed
+    RENEWAL = "renewal"  # its title announces what sets figures anew that end
     WORDS = "words"  # it speaks of our matters
+
+
+BY_WORDS: Final = frozenset({ReasonKind.WORDS, ReasonKind.RENEWAL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +145,17 @@ class Concern:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """What is looked for in the gazette: the norms that facts cite, how they are named, our matters, and the rules."""
+    """What is looked for in the gazette: the norms that facts cite, how they are named, our matters, and the rules.
+
+    `renewals` are titles of what sets yearly figures; `renewed` are the facts that end until then, by rule.
+    """
 
     rules: GazetteRules
     cited: Mapping[str, CitedFacts]
     names: NormNames
     procedures: NamedProcedures
+    renewals: Phrases[RenewalRule] = NO_RENEWALS
+    renewed: Mapping[str, CitedFacts] = field(default_factory=dict)
 
 
 def spanish_names(catalogue: Catalogue) -> NamedProcedures:
@@ -170,19 +182,21 @@ def worth_reading(item: Item, watched: Watched) -> bool:
 def concerns(item: Item, document: ItemDocument | None, watched: Watched) -> Concern | None:
     """Say why an item concerns us, None if it does not. `document` is its own, where it was read."""
     references = list(_references(document, watched)) if document else []
-    reasons = list(references)
+    reasons, renewals = list(references), list[RenewalRule]()
     if item.section in watched.rules.sections:
         weights = watched.rules.weights
         reasons += _named(ReasonKind.TITLE, item.title, watched, weights.title_changing, weights.title_mentioning)
         for heading in document.headings if document and not document.references else ():
             reasons += _named(ReasonKind.HEADING, heading, watched, weights.heading_changing)
+        renewals = _once_each(watched.renewals, item.title)
+        reasons += [ConcernReason(ReasonKind.RENEWAL, weights.renewal, text=rule.title) for rule in renewals]
         reasons += _words(item, watched)
     reasons = _strongest(reasons)
     score = round(sum(reason.weight for reason in reasons), 2)
     if score < watched.rules.threshold:
         return None
     norms = tuple(dict.fromkeys(reason.norm for reason in reasons if reason.touches))
-    facts = [watched.cited.get(norm, NO_FACTS) for norm in norms]
+    facts = [watched.cited.get(norm, NO_FACTS) for norm in norms] + [watched.renewed[rule.id] for rule in renewals]
     return Concern(
         item=item,
         score=score,
@@ -251,11 +265,15 @@ def _strongest(reasons: Iterable[ConcernReason]) -> list[ConcernReason]:
     """Keep the strongest reason of each norm and kind, and one of all that only rest on a norm: some are cited daily."""
     kept: dict[tuple[str, ...], ConcernReason] = {}
     for reason in reasons:
-        told_apart = reason.norm if reason.touches else reason.text if reason.kind is ReasonKind.WORDS else ""
+        told_apart = reason.norm if reason.touches else reason.text if reason.kind in BY_WORDS else ""
         key = (reason.kind, str(reason.touches), told_apart)
         if key not in kept or kept[key].weight < reason.weight:
             kept[key] = reason
     return list(kept.values())
+
+
+def _once_each(renewals: Phrases[RenewalRule], title: str) -> list[RenewalRule]:
+    return list(dict.fromkeys(rule for _, _, rule in renewals.longest_first(words(title))))
 
 
 def _procedures(item: Item, watched: Watched) -> list[str]:

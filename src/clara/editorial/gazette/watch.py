@@ -12,7 +12,10 @@ from clara.editorial.pages import alert_as_json, alert_message, page
 from clara.editorial.ports import AlertNotTakenError, GazetteRecord, JobOutcome, Post, Progress, Say
 from clara.errors import Invalid
 from clara.knowledge.catalogue import Catalogue
+from clara.knowledge.derivations import read_derivations
 from clara.knowledge.law.references import NormNames, cited_by, read_norms, unnamed
+from clara.knowledge.renewals import read_renewals, renewed
+from clara.language.phrases import Phrases
 
 # After so many requests in a row that were not served, the rest is left to the next run: each takes up to a minute and a half.
 STRIKES: Final = 3
@@ -135,7 +138,16 @@ def watched_by(catalogue: Catalogue, data: Path, say: Say) -> Watched:
     cited = cited_by(catalogue.procedures.values())
     for fault in unnamed(norms, cited):
         say(f"Titles that name this norm are not noticed: {fault}")
-    return Watched(read_rules(data, catalogue.procedures), cited, NormNames(norms), spanish_names(catalogue))
+    derivations = read_derivations(data)
+    renewals = read_renewals(data, catalogue, derivations)
+    return Watched(
+        read_rules(data, catalogue.procedures),
+        cited,
+        NormNames(norms),
+        spanish_names(catalogue),
+        Phrases((phrase, rule) for rule in renewals for phrase in rule.said),
+        renewed(catalogue, renewals, derivations),
+    )
 
 
 def read_day(gazette: issues.Gazette, day: date, watched: Watched, before: issues.GazetteDay | None) -> DayRead:
