@@ -81,12 +81,30 @@ class LegalBasis:
     provision: str | None = None
 
 
+class ReadingVerdict(StrEnum):
+    """What a reader found who laid a fact beside its article."""
+
+    CONFIRMED = "confirmed"
+    CORRECTED = "corrected"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleReading:
+    """One reading of a fact beside its article; `against` names the versions or pages that were read."""
+
+    by: str
+    on: date
+    against: tuple[str, ...]
+    verdict: ReadingVerdict
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One statement that can be shown with its evidence.
 
     `values` are the figures of the text, normalised. `conditions` are ids of facts of the same procedure that must be said
-    with this one, because alone it would mislead.
+    with this one, because alone it would mislead. `reviewed` is who read it, and is no part of what the fact says.
     """
 
     id: str
@@ -99,6 +117,12 @@ class Fact:
     legal_basis: tuple[LegalBasis, ...] = ()
     territory: str = "ES"
     validity: Validity = ALWAYS
+    reviewed: tuple[ArticleReading, ...] = field(default=(), compare=False)
+
+    @property
+    def readers(self) -> frozenset[str]:
+        """Who read the fact beside its article."""
+        return frozenset(reading.by for reading in self.reviewed)
 
     @property
     def shown_source(self) -> Source:
@@ -177,6 +201,7 @@ def fact_from(fact: Mapping[str, Any]) -> Fact:
         values=lambda values: frozenset(map(figure_from, values)),
         legal_basis=each(lambda basis: LegalBasis(**basis)),
         validity=lambda valid: Validity(day(valid.get("from")), day(valid.get("until"))),
+        reviewed=each(lambda reading: record(ArticleReading, reading, on=day, verdict=ReadingVerdict)),
     )
 
 

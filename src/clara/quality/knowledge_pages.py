@@ -9,12 +9,15 @@ from clara.answering.writing.frame import shown_date
 from clara.data_files import DataError
 from clara.errors import NotFound
 from clara.knowledge.catalogue import Catalogue, examples_of
+from clara.knowledge.contradictions import contradictions
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.knowledge_base import Knowledge, read_knowledge
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Certainty, Fact, Procedure, madrid_today
+from clara.knowledge.provisions import provision_faults, read_known, read_provisions, unsupported
 from clara.knowledge.questions import digest_of
+from clara.knowledge.renewals import read_renewals
 from clara.knowledge.sources import provenance_faults, read_hosts, read_sources, source_faults
 from clara.language.packs import read_languages
 from clara.plain_text import wrapped
@@ -35,6 +38,8 @@ _CERTAINTY = {
 MAIN_SECTIONS = ("identidad", "requisitos", "documentos", "como_solicitar", "plazos", "cuantias")
 LEAST_QUESTIONS = {"es": 10}
 LEAST_FOREIGN_QUESTIONS = 3
+# Of the facts published on one reading, more than a quarter lacked a condition that decides (docs/readings/2026-11-23).
+READERS = 2
 # Long enough for an editor to find the new figures: most of them change on the first of January.
 SOON = timedelta(days=60)
 
@@ -50,10 +55,16 @@ def check(say: Say) -> bool:
     sources, derivations = read_sources(data), read_derivations(data)
     faults = [*source_faults(sources, knowledge.catalogue), *derivation_faults(derivations, knowledge.catalogue)]
     faults += provenance_faults(knowledge.catalogue, sources.values(), read_hosts(data), read_hotlines(data))
+    faults += contradictions(knowledge.catalogue)
+    astray = list(unsupported(knowledge.catalogue, read_provisions(data), derivations))
+    faults += provision_faults(astray, read_known(data))
     if faults:
         raise DataError(faults)
+    read_renewals(data, knowledge.catalogue, derivations)
     clean = report(knowledge, madrid_today(), say)
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
+    if astray:
+        say(wrapped(f"Figures to find in a provision (data/figures_to_find.json): {', '.join(map(str, astray))}", "", "  "))
     figures = sum(len(formulas) for formulas in derivations.derived.values())
     bases = ", ".join(derivations.bases)
     say(f"{figures} figures of {len(derivations.derived)} facts derive from {bases}, as their formulas say.")
@@ -71,6 +82,9 @@ def report(knowledge: Knowledge, today: date, say: Say) -> bool:
         f"\n{len(reviews)} procedures, {facts} facts, {len(catalogue.questions)} typical questions, "
         f"{len(catalogue.places.by_code)} places. Every figure of every text is among its values."
     )
+    told = [fact for procedure in catalogue.procedures.values() for fact in procedure.facts if fact.published(today)]
+    read = sum(len(fact.readers) >= READERS for fact in told)
+    say(f"{len(told)} facts may be told; {read} of them were read by {READERS} or more beside the article, by their records.")
     wrong = [
         f"{fact.id} ended on {fact.validity.last}: give it the new figures and days, or remove it"
         for one in reviews
@@ -95,6 +109,7 @@ class ProcedureReview:
     without_basis: tuple[Fact, ...]
     untranslated: tuple[str, ...]
     thin_questions: tuple[str, ...]
+    unread: tuple[Fact, ...]
 
 
 def review(catalogue: Catalogue, today: date, languages: Sequence[str]) -> list[ProcedureReview]:
@@ -114,6 +129,7 @@ def _review(
         for language in languages
         if asked[procedure.id, section, language] < LEAST_QUESTIONS.get(language, LEAST_FOREIGN_QUESTIONS)
     ]
+    recorded = any(fact.reviewed for fact in facts)  # else its readings are told in docs/readings, and none is missing here
     return ProcedureReview(
         procedure=procedure,
         certainty=dict(Counter(fact.certainty for fact in facts)),
@@ -124,6 +140,7 @@ def _review(
         without_basis=tuple(fact for fact in facts if fact.certainty is Certainty.OFFICIAL and not fact.legal_basis),
         untranslated=tuple(name for name in languages if not procedure.vocabulary.get(name) or name not in procedure.name),
         thin_questions=tuple(thin),
+        unread=tuple(fact for fact in facts if recorded and fact.published(today) and len(fact.readers) < READERS),
     )
 
 
@@ -138,6 +155,7 @@ def _lines(one: ProcedureReview) -> Iterator[str]:
         "official facts without legal basis": _ids(one.without_basis),
         "languages without name or vocabulary": one.untranslated,
         "too few typical questions": one.thin_questions,
+        f"told, and read by fewer than {READERS} beside its article": _ids(one.unread),
     }
     for name, found in notes.items():
         if found:

@@ -44,7 +44,7 @@ def reviewed(procedure: Procedure, *questions: TypicalQuestion, today: date = TO
 def test_nothing_to_say() -> None:
     """A procedure with all that it needs has no remarks."""
     nie = procedure_of("nie", *SIX, **NAMES)
-    assert reviewed(nie, *ENOUGH) == ProcedureReview(nie, {Certainty.OFFICIAL: 6}, (), (), (), (), (), (), ())
+    assert reviewed(nie, *ENOUGH) == ProcedureReview(nie, {Certainty.OFFICIAL: 6}, (), (), (), (), (), (), (), ())
 
 
 @pytest.mark.parametrize(
