@@ -13,7 +13,7 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / "src" / packag
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 BUILDERS = ("container/__init__", "container/corpora", "container/served_models")
 CHANNELS = ("local", "telegram", "twilio")
-COMMANDS = ("ask", "command", "corpora", "editorial", "evaluation", "operations")
+COMMANDS = ("ask", "command", "corpora", "editorial", "evaluation", "facts", "operations")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -7,6 +7,7 @@ from clara.cli.ask import ask, examples, explain, search
 from clara.cli.corpora import cache, corpus, index, ingest, ingest_worker
 from clara.cli.editorial import boe, drift, knowledge, publish, review
 from clara.cli.evaluation import evaluation
+from clara.cli.facts import fact
 from clara.cli.operations import audit, delivery, migrate, scheduled, sign, up, web, worker
 
 
@@ -22,7 +23,7 @@ def cli() -> None:
 COMMANDS = (
     up, web, worker, migrate, ingest, ask, examples, search, explain, evaluation, knowledge, corpus, index, cache, delivery,
     sign, scheduled, boe, drift, review, publish, ingest_worker,
-    audit,
+    audit, fact,
 )  # fmt: skip
 for command in COMMANDS:
     cli.add_command(command)
