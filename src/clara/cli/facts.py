@@ -89,17 +89,17 @@ def _ask_a_person(folder: Path, procedure: str, section: str, before: dict[str, 
     """Open the form until it is right or given up; what was typed is kept in a file then."""
     from clara.data_files import DataError
 
-    told = filled
+    told, kept = filled, Path(f"{before['id']}.yaml")
     while (told := click.edit(told, extension=".yaml") or "") not in ("", filled):
         try:
             _write(folder, procedure, section, before, told, str(before["id"]))
         except DataError as error:
             click.echo(str(error), err=True)
+            kept.write_text(told, "utf-8")  # before anything is asked, so that whoever breaks off loses nothing
             if not click.confirm("Open the form again?", default=True, err=True):
-                kept = Path(f"{before['id']}.yaml")
-                kept.write_text(told, "utf-8")
                 click.echo(f"Nothing was written to data/. What you typed is in {kept}; go on with --form {kept}.", err=True)
                 raise SystemExit(REFUSED) from error
         else:
+            kept.unlink(missing_ok=True)
             return
     click.echo("Nothing was changed.")

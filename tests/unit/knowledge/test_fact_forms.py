@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 from clara.cli import cli
 from clara.data_files import DataError, package_folder
 from clara.knowledge.fact_forms import fact_file, filled_in, form_of, new_id, with_fact
+from clara.settings import child_environment
 
 DATA = package_folder() / "data"
 FEE = "nie-cuantias-01"
@@ -151,3 +154,16 @@ def test_an_unquoted_day_is_a_day() -> None:
     assert filled_in("valid: {from: 2027-01-01}", "form") == {"valid": {"from": "2027-01-01"}}
     assert filled_in("# nothing", "form") is None
     assert "9,84" in form_of({"id": FEE, "text": "Cuesta 9,84 €."})
+
+
+def test_what_was_typed_is_kept_when_somebody_breaks_off(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A refused form is in a file before the question whether to go on; a form that is right leaves none."""
+    edit = [str(Path(sys.executable).with_name("clara")), "fact", "edit", FEE, "--data", str(home / "data")]
+    place = tmp_path_factory.mktemp("place")
+    for wanted, kept in (("99,99", True), ("9,84", False)):
+        editor = f"sed -i 's/es de 9,84/cuesta {wanted}/'"
+        ran = subprocess.run(
+            edit, cwd=place, env=child_environment(EDITOR=editor), stdin=subprocess.DEVNULL, check=False, timeout=60
+        )
+        assert (ran.returncode == 0) is not kept
+        assert (place / f"{FEE}.yaml").exists() is kept
