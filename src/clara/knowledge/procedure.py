@@ -121,8 +121,8 @@ class Fact:
 
     @property
     def readers(self) -> frozenset[str]:
-        """Who read the fact beside its article."""
-        return frozenset(reading.by for reading in self.reviewed)
+        """Who laid the fact as it stands beside its article and found it right; whoever corrected it wrote it."""
+        return frozenset(reading.by for reading in self.reviewed if reading.verdict is ReadingVerdict.CONFIRMED)
 
     @property
     def shown_source(self) -> Source:

@@ -60,7 +60,7 @@ def test_clean() -> None:
         "    plazos (pt: 0), plazos (ca: 0), plazos (zh: 0), plazos (uk: 0), plazos (ru: 0), plazos (gl: 0)",
         "",
         "1 procedures, 3 facts, 0 typical questions, 2 places. Every figure of every text is among its values.",
-        "2 facts may be told; 0 of them were read by 2 or more beside the article, by their records.",
+        "2 facts may be told; 0 of them were found right beside the article by somebody else than their writer.",
         "Nothing has to be mended.",
     ]
 

@@ -24,7 +24,7 @@ TODAY, BY = date(2026, 11, 26), date(2027, 1, 31)
 ENDS = ending(CATALOGUE, tuple(RULES.values()), DERIVATIONS, TODAY, BY)
 WATCHED = watched_by(CATALOGUE, DATA, lambda _: None)
 
-# Titles as the gazette printed them, two cut short, of other years than the rules were written from; and their rule.
+# Titles of 2022 to 2024, from memory and two cut short; and their rule.
 TITLES = [
     ("Real Decreto 145/2024, de 6 de febrero, por el que se fija el salario mínimo interprofesional para 2024", "minimum_wage"),
     ("Real Decreto 99/2023, de 14 de febrero, por el que se fija el salario mínimo interprofesional para 2023", "minimum_wage"),
