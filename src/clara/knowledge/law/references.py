@@ -23,7 +23,8 @@ _KINDS: Final = {
     "final": r"DDFF|DF|disp(?:osici[oó]n(?:es)?|\.) fin(?:al(?:es)?|\.)",
     "derogatoria": r"DD|disp(?:osici[oó]n|\.) derog(?:atoria|\.)",
     "annex": r"anexos?|anejos?",
-    "section": r"aps?\.|apartados?",
+    "preamble": r"pre[aá]mbulo",
+    "section": r"aps?\.|apdos?\.|apartados?|reglas?",
 }
 _KIND: Final = re.compile(
     "|".join(rf"(?P<{name}>(?<!\w)(?:{pattern})(?!\w))" for name, pattern in _KINDS.items()), re.IGNORECASE
@@ -35,6 +36,8 @@ _POINTED: Final = re.compile(
     r"(?:-(?P<last>\w{1,4}))?",
     re.IGNORECASE,
 )
+# What comes before the first article: it explains, and no provision of a norm has this key.
+PREAMBLE: Final = "preamble"
 _ROMAN: Final = re.compile(r"(?<![\w.])[IVXLC]+(?![\w.])")
 _WORDS: Final = re.compile(rf"{LETTER}{{4,}}(?: {LETTER}{{5,}}){{0,3}}")
 _LONGEST_RANGE: Final = 200
@@ -61,6 +64,9 @@ def _keys_of(kind: str, text: str, *, several: bool) -> Iterator[str]:
     if kind == "annex":
         numbers = _ROMAN.findall(text)
         yield from map(annex_key, numbers) if numbers else (annex_key(None),)
+        return
+    if kind == "preamble":
+        yield PREAMBLE
         return
     found = list(_POINTED.finditer(text))
     if not found:
@@ -199,6 +205,12 @@ class NormNames:
         for norm in self._norms.values():
             if norm.number:
                 self._by_number.setdefault(_key(norm.rank, norm.number), []).append(norm)
+        self._unnumbered = [
+            (norm, name.lower())
+            for norm in self._norms.values()
+            for name in norm.names
+            if not norm.number and norm.title.startswith(name)
+        ]
         self._phrases = Phrases((name, norm.id) for norm in self._norms.values() for name in norm.names)
 
     def find(self, text: str) -> tuple[str, ...]:
@@ -206,14 +218,20 @@ class NormNames:
 
         What a norm's own title names is not meant: the Reglamento of a law is called after it.
         """
-        found: list[tuple[int, str]] = []
+        spans = [*self._by_title(text), *self._by_rank(text)]
+        found = [span for span in spans if not any(start < span[0] < end for start, end, _ in spans)]
         rest = text
-        for start, end, norm in self._by_rank(text):
-            found.append((start, norm))
+        for start, end, _ in found:
             rest = rest[:start] + " " * (end - start) + rest[end:]
         spoken = words(rest)
         named = [norm for _, _, norm in self._phrases.longest_first(spoken)]
-        return tuple(dict.fromkeys([norm for _, norm in sorted(found)] + named))
+        return tuple(dict.fromkeys([norm for _, _, norm in sorted(found)] + named))
+
+    def _by_title(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Find the norms without a number, which are called by how their title begins."""
+        for norm, begins in self._unnumbered:
+            if (start := text.lower().find(begins)) >= 0:
+                yield start, start + _shared(text[start:], norm.title), norm.id
 
     def _by_rank(self, text: str) -> Iterator[tuple[int, int, str]]:
         read = 0
