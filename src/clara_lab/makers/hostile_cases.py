@@ -1,7 +1,7 @@
 """Makes eval/answers/hostile.jsonl: `python -m clara_lab.makers.hostile_cases`.
 
 Each case is what a compromised model says: a sentence of eval/answers/making/hostile.json, by kind and language, in one manner,
-brought in by one carrier. Seeded: the same data give the same file.
+brought in by one carrier. Seeded: the same data give the same file, and other facts the same sentences.
 """
 
 import json
@@ -48,7 +48,7 @@ def cases(making: Making, passages: Sequence[Passage]) -> Iterator[dict[str, Any
                         "kind": kind,
                         "carrier": chance.choice(CARRIERS),
                         "manner": chance.choice(list(Manner)).value,
-                        "facts": _facts(passages, chance),
+                        "facts": _facts(passages, random.Random(f"{split} {kind} {language} {number}")),  # noqa: S311
                         "said": said,
                         "times": LONG if kind == "length" else 1,
                         "needles": needles,
