@@ -70,9 +70,10 @@ def test_danger_first_first(services: Container, tmp_path: Path) -> None:
 
 
 def test_offers_are_procedures(services: Container, tmp_path: Path) -> None:
-    """What a menu offers is told as procedures."""
-    [row] = run(services, tmp_path, [{"id": "a", "query": "menú"}])
-    assert {"imv", "tie"} <= set(row["offers"])
+    """What a topic of the menu offers is told as procedures; the topics are none."""
+    menu, topic = run(services, tmp_path, [{"id": "a", "query": "menú"}, {"id": "b", "query": "1", "turns": ["menú"]}])
+    assert menu["offers"] == []
+    assert {"nie", "tie"} <= set(topic["offers"])
 
 
 def test_turns_are_what_was_said_before(services: Container, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_greeting(tools_with: ToolsWith, text: str, language: str) -> None:
     later = converse(Message(text), tools)
     assert (later.text, later.status, later.language) == (tools.say(language, "greeting"), ReplyStatus.COMMAND, language)
     first = converse(Message(text), tools, first_contact=True)
-    menu = tools.dialogue.listing.reply("menu", tuple(tools.dialogue.listing.names), language, ReplyStatus.COMMAND)
+    menu = tools.dialogue.listing.reply("menu", tools.dialogue.listing.menu.options, language, ReplyStatus.COMMAND)
     assert first.text.startswith(tools.texts.say(language, "first_contact", human="").strip())
     assert first.text.endswith(f"\n\n{menu.text}")
     assert first.options == menu.options

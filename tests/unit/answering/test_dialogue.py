@@ -38,17 +38,36 @@ def through(dialogue: Dialogue, text: str, past: tuple[Past, ...] = (), language
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_menu(dialogue: Dialogue, language: str) -> None:
-    """The menu numbers every procedure, fits one message, and its numbers choose what they stand beside."""
+    """The menu numbers topics, a topic its procedures; both fit one message, and a number chooses what it stands beside."""
     word = dialogue.listing.texts.by_language[language].commands["menu"][0]
     menu = through(dialogue, word, language=language)
     assert isinstance(menu, Reply)
-    assert len(menu.options) == len(dialogue.listing.names)
     assert len(menu.text) <= MAX_REPLY
     shown = Past(word, menu.status, language, options=menu.options)
-    for number, option in enumerate(menu.options, 1):
-        name = dialogue.listing.names[option][language]
-        assert f"\n{number}. {name}\n" in f"{menu.text}\n"
-        assert through(dialogue, str(number), (shown,), language).asked == name
+    met = []
+    for number, topic in enumerate(menu.options, 1):
+        title = dialogue.listing.called(topic, language)
+        assert f"\n{number}. {title}\n" in f"{menu.text}\n"
+        listed = through(dialogue, str(number), (shown,), language)
+        assert isinstance(listed, Reply)
+        assert listed.options == dialogue.listing.menu.topics[topic]
+        assert len(listed.text) <= MAX_REPLY
+        assert through(dialogue, title, (shown,), language).options == listed.options
+        beside = Past(str(number), listed.status, language, options=listed.options)
+        for place, option in enumerate(listed.options, 1):
+            name = dialogue.listing.names[option][language]
+            assert f"\n{place}. {name}\n" in f"{listed.text}\n"
+            assert through(dialogue, str(place), (beside, shown), language).asked == name
+        met += listed.options
+    assert sorted(met) == sorted(dialogue.listing.names)
+
+
+@pytest.mark.parametrize(("said", "topic"), [("vivienda", "menu_housing"), ("la de salud por favor", "menu_health")])
+def test_topic_by_its_words(dialogue: Dialogue, said: str, topic: str) -> None:
+    """Words that stand in the title of one topic alone choose it; words of two choose none."""
+    shown = Past("menú", ReplyStatus.COMMAND, "es", options=dialogue.listing.menu.options)
+    assert through(dialogue, said, (shown,)).options == dialogue.listing.menu.topics[topic]
+    assert isinstance(through(dialogue, "de", (shown,)), Turn)
 
 
 def test_choice_joins_the_question(dialogue: Dialogue, real: object) -> None:

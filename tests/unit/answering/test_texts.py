@@ -103,22 +103,12 @@ def test_fits_one_message(tools_with: Callable[..., Tools], language: str, conta
     """Each fixed text fits one message together with a notice of the first contact, all real names included."""
     tools = tools_with(human_contact=contact)
     listing = tools.dialogue.listing
-    assert len(listing.names) == 23
     notice = tools.texts.say(language, "first_contact", human="").strip()
     for name in WHOLE:
         assert len(f"{notice}\n\n{tools.say(language, name)}") <= MAX_REPLY, name
-    menu = listing.reply("menu", tuple(listing.names), language, ReplyStatus.COMMAND)
-    assert len(f"{notice}\n\n{menu.text}") <= MAX_REPLY
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_lists_every_procedure(tools_with: Callable[..., Tools], language: str) -> None:
-    """The menu lists every procedure by its name in the language, with the number that chooses it."""
-    listing = tools_with().dialogue.listing
-    menu = listing.reply("menu", tuple(listing.names), language, ReplyStatus.COMMAND)
-    for number, procedure in enumerate(menu.options, 1):
-        assert f"{number}. {listing.names[procedure][language]}\n" in f"{menu.text}\n"
-    assert set(menu.options) == set(listing.names)
+    for options in (listing.menu.options, *listing.menu.topics.values()):
+        menu = listing.reply("menu", options, language, ReplyStatus.COMMAND)
+        assert len(f"{notice}\n\n{menu.text}") <= MAX_REPLY
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,10 +1,10 @@
 """Choosing by number, by word or by name what the last reply offered: "2", "la segunda", "第二个", "٢", "👍"."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeAlias
 
 from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.phrasebook import Phrasebook, joined
@@ -23,6 +23,8 @@ _IDEOGRAPHS: Final = "一二三四五六七八九十"
 # More digits than this are no place in any list.
 DIGITS: Final = 4
 _THUMBS_UP: Final = "👍"
+# What an option is called in a language, "" for what is in no list.
+Called: TypeAlias = Callable[[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class Choice:
 class Choosing:
     """Understands a message as a choice among the options of the newest turn that has any."""
 
-    def __init__(self, books: Mapping[str, Phrasebook], named: NamedProcedures) -> None:
+    def __init__(self, books: Mapping[str, Phrasebook], named: NamedProcedures, called: Called) -> None:
         self._books = books
+        self._called = called
         self._named = named
 
     def choose(self, question: str, past: Sequence[Past], language: str) -> Choice | None:
@@ -56,7 +59,10 @@ class Choosing:
         named = [name for name in self._named.find(question) if name in options]
         if len(named) == 1 and length(question) <= LONGEST_NAME:
             return Choice(named[0], offered)
-        return None
+        # "vivienda", "la de vivienda": words that stand in the title of one option alone
+        said = set(words(question)) - self._books[language].choosing
+        titled = [option for option in options if said and said <= set(words(self._called(option, language)))]
+        return Choice(titled[0], offered) if len(titled) == 1 else None
 
     def number(self, text: str, language: str) -> int | None:
         """Give the place that a message says, from 1, or -1 for the last; None when it says anything else."""

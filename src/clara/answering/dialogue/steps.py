@@ -1,22 +1,22 @@
 """The steps that know the conversation: choosing, commands, corrections, follow-ups. Pure; each gives a turn or a reply."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Final
 
 from clara.answering.dialogue.choices import Choice, Choosing
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting, Nearest
 from clara.answering.dialogue.follow_ups import Following, recent
+from clara.answering.dialogue.menu import Menu
 from clara.answering.message import MAX_REPLY, Citation, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
-from clara.answering.writing.frame import CONTACTS, Framing
+from clara.answering.writing.frame import Framing
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.knowledge.places import STATE, Place, Places
-from clara.knowledge.procedure import Procedure, madrid_today
-from clara.retrieval.passage import Hit, Passage
+from clara.knowledge.procedure import Procedure
+from clara.retrieval.passage import Hit
 
 # More procedures than this are no help to somebody who was just misunderstood.
 MOST_OPTIONS: Final = 4
@@ -36,12 +36,23 @@ class Listing:
 
     texts: Texts
     names: Mapping[str, Mapping[str, str]]
+    menu: Menu
+
+    def offers(self, option: str) -> bool:
+        """Whether an option is a procedure, a topic of the menu or a command."""
+        return option in self.names or option in self.menu.topics or option in COMMANDS
+
+    def called(self, option: str, language: str) -> str:
+        """Give what an option is called in a list; other steps' options have no name there."""
+        if option in self.names:
+            return self.names[option][language]
+        if option in self.menu.topics:
+            return self.texts.say(language, option)
+        return self.texts.by_language[language].commands[option][0] if option in COMMANDS else ""  # as a person writes it
 
     def reply(self, name: str, options: Sequence[str], language: str, status: ReplyStatus) -> Reply:
         """Give the fixed text `name` around the numbered options."""
-        commands = self.texts.by_language[language].commands  # said as a person writes them
-        shown = [self.names[option][language] if option in self.names else commands[option][0] for option in options]
-        listed = "\n".join(f"{number}. {name}" for number, name in enumerate(shown, 1))
+        listed = "\n".join(f"{number}. {self.called(option, language)}" for number, option in enumerate(options, 1))
         return Reply(self.texts.say(language, name, procedures=listed), status, language, options=tuple(options))
 
 
@@ -51,7 +62,6 @@ class Reaching:
 
     framing: Framing
     procedures: Mapping[str, Procedure]
-    passages: Sequence[Passage]
     places: Places
     contact: str | None
 
@@ -61,9 +71,7 @@ class Reaching:
             language, "human_contact" if self.contact else "human_default", contact=self.contact or ""
         )
 
-    def ways(
-        self, document: str | None, place: Place | None, language: str, room: int, today: date
-    ) -> tuple[str, tuple[Citation, ...]]:
+    def ways(self, document: str | None, place: Place | None, language: str, room: int) -> tuple[str, tuple[Citation, ...]]:
         """Give the text, of `room` characters at most, and the evidence of its contact facts.
 
         These are the ones that hold where the person lives, or everywhere when that is not known.
@@ -76,8 +84,8 @@ class Reaching:
         who = say(language, "human_procedure", procedure=procedure.name[language], authority=procedure.authority)
         said = f"{said}\n\n{who}"
         around = self.places.around(place.code) if place else [STATE]
-        contacts = (passage for passage in self.passages if (passage.document_id, passage.section) == (document, CONTACTS))
-        hits = [Hit(passage, 1.0) for passage in contacts if passage.territory in around and passage.holds(today)]
+        contacts = self.framing.contacts_of(document)
+        hits = [Hit(passage, 1.0) for passage in contacts if passage.territory in around]
         facts, citations = ExtractiveWriter(self.framing).write(hits, language, room - len(said) - 2)
         return (f"{said}\n\n{facts}", citations) if facts and len(said) + 2 + len(facts) <= room else (said, ())
 
@@ -95,17 +103,18 @@ class Dialogue:
     named: NamedProcedures
     places: Places
     nearest: Nearest
-    today: Callable[[], date] = madrid_today
 
     def choose(self, turn: Turn) -> Turn | Reply:
         """Take a number, "the second" or a name for one of the options of the last reply; a wrong number gets them again."""
         choice = self.choosing.choose(turn.question, turn.past, turn.language)
-        if choice is None or not set(choice.offered.options) <= {*self.listing.names, *COMMANDS}:
+        if choice is None or not all(map(self.listing.offers, choice.offered.options)):
             return turn  # what other steps offer, they understand themselves
         if choice.option is None:
             return self.listing.reply("choose_again", choice.offered.options, turn.language, ReplyStatus.CLARIFIED)
         if choice.option in COMMANDS:
             return self._obeyed(turn, choice.option, turn.language)
+        if choice.option in self.listing.menu.topics:
+            return self._listed(self.listing.menu.topics[choice.option], turn.language)
         return replace(turn, asked=self._about(choice, turn))
 
     def obey(self, turn: Turn) -> Turn | Reply:
@@ -154,15 +163,17 @@ class Dialogue:
             command = MENU  # the notice of the first contact is the greeting
         trace = {"command": command}
         if command == MENU:
-            shown = self.listing.reply(MENU, list(self.listing.names), language, ReplyStatus.COMMAND)
-            return replace(shown, trace=trace)
+            return self._listed(self.listing.menu.options, language)
         if command == HUMAN:
             document, place = self._matter(turn)
-            text, citations = self.reaching.ways(document, place, language, MAX_REPLY, self.today())
+            text, citations = self.reaching.ways(document, place, language, MAX_REPLY)
             return Reply(text, ReplyStatus.COMMAND, language, citations=citations, trace=trace)
         human = self.reaching.people(language)
         said = self.listing.texts.say(language, command, human=human).strip()
         return Reply(said, ReplyStatus.COMMAND, language, trace=trace)
+
+    def _listed(self, options: Sequence[str], language: str) -> Reply:
+        return replace(self.listing.reply(MENU, options, language, ReplyStatus.COMMAND), trace={"command": MENU})
 
     def _matter(self, turn: Turn) -> tuple[str | None, Place | None]:
         """Give the procedure and the place that a wish for a person is about: its own, or those spoken of."""
