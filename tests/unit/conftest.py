@@ -15,6 +15,7 @@ from clara.answering.texts import Texts, read_texts
 from clara.container import Container
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import DIRECTORY, KEYWORD, NamedProcedures, directory, keyword, understanding
+from clara.knowledge.next_steps import NextSteps, read_next_steps
 from clara.knowledge.passages import passages_of
 from clara.knowledge.retriever_chains import dated, located
 from clara.language.detection import LanguageDetector
@@ -39,6 +40,7 @@ class Real:
     named: NamedProcedures
     intent: IntentModel
     names: Mapping[str, Mapping[str, str]]
+    next_steps: Mapping[str, NextSteps]
 
     @property
     def understand(self) -> Understand:
@@ -72,6 +74,7 @@ def real(data: Path) -> Real:
         named=NamedProcedures(catalogue),
         intent=read_intent(data / "intent.npz"),
         names={procedure.id: procedure.name for procedure in catalogue.procedures.values()},
+        next_steps=read_next_steps(data, catalogue),
     )
 
 

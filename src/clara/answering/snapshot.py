@@ -122,7 +122,7 @@ class KnowledgeSnapshot:
     @Once
     def _writer(self) -> ExtractiveWriter:
         knowledge, version = self.knowledge, self.version
-        framing = Framing(self.texts, knowledge.names, knowledge.passages, version.today, version.flagged)
+        framing = Framing(self.texts, knowledge.names, knowledge.passages, version.today, version.flagged, knowledge.next_steps)
         authorities = {name: procedure.authority for name, procedure in knowledge.catalogue.procedures.items()}
         return ExtractiveWriter(framing, authorities)
 
@@ -130,9 +130,9 @@ class KnowledgeSnapshot:
         """Build the tools without the embedder. What hangs on the text of facts is the version's own."""
         knowledge, parts = self.knowledge, self._parts
         base = tools_from_data(knowledge.base, parts.texts, parts.danger, parts.human_contact)
-        procedures, passages = knowledge.catalogue.procedures, knowledge.passages
-        own = replace(base.dialogue.reaching, framing=self._writer.framing, procedures=procedures, passages=passages)
-        dialogue = replace(base.dialogue, reaching=own, today=self.version.today)
+        procedures = knowledge.catalogue.procedures
+        own = replace(base.dialogue.reaching, framing=self._writer.framing, procedures=procedures)
+        dialogue = replace(base.dialogue, reaching=own)
         return replace(base, retrieve=retrieve, writer=self._writer, dialogue=dialogue)
 
     def _embedding(self, retrieve: Retrieve) -> Tools:

@@ -10,6 +10,7 @@ from clara.answering.dialogue.clarification import Clarifying, read_ambiguous
 from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.follow_ups import Following
+from clara.answering.dialogue.menu import read_menu
 from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
@@ -62,7 +63,7 @@ def tools_from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact:
         dialogue=build_dialogue(knowledge, texts, contact),
         scope=build_scope(data),
         clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
-        writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages)),
+        writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages, steps=knowledge.next_steps)),
         places=knowledge.catalogue.places,
     )
 
@@ -76,7 +77,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
     books = read_phrasebooks(knowledge.data)
     catalogue, named, names = knowledge.catalogue, knowledge.named, knowledge.names
     vocabulary = read_vocabulary(knowledge.data, "tramites")
-    framing = Framing(texts, names, knowledge.passages)
+    framing = Framing(texts, names, knowledge.passages, steps=knowledge.next_steps)
 
     # The names of procedures are never misspelt commands.
     said = [phrase for item in catalogue.procedures.values() for phrase in (*every(item.vocabulary), *item.name.values())]
@@ -95,13 +96,14 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
         likely = knowledge.intent.intent(text, None).documents
         return [name for name in sorted(likely, key=likely.__getitem__, reverse=True) if name != OUTSIDE]
 
+    listing = Listing(texts, names, read_menu(knowledge.data, names))
     return Dialogue(
-        listing=Listing(texts, names),
+        listing=listing,
         commands=Commands(texts, books, said),
-        choosing=Choosing(books, named),
+        choosing=Choosing(books, named, listing.called),
         correcting=Correcting(books, following, named),
         following=following,
-        reaching=Reaching(framing, catalogue.procedures, knowledge.passages, catalogue.places, human_contact),
+        reaching=Reaching(framing, catalogue.procedures, catalogue.places, human_contact),
         named=named,
         places=catalogue.places,
         nearest=nearest,

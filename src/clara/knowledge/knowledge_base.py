@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 from clara.data_files import DataError, Fault, read_schema
 from clara.knowledge.catalogue import Catalogue, read_catalogue
 from clara.knowledge.keyword_tier import NamedProcedures, understanding
+from clara.knowledge.next_steps import NextSteps, read_next_steps
 from clara.knowledge.passages import CORPUS, Flagged, passages_of
 from clara.knowledge.procedure import madrid_today
 from clara.knowledge.revisions import Revised, Revision, revised
@@ -29,6 +30,7 @@ class Knowledge:
     named: NamedProcedures
     intent: IntentModel
     released: "Knowledge | None" = None
+    next_steps: Mapping[str, NextSteps] = field(default_factory=dict)
 
     @property
     def base(self) -> "Knowledge":
@@ -82,7 +84,8 @@ def read_knowledge(data: Path, *, with_questions: bool = False) -> Knowledge:
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         remedy = f"no usable model ({error}); restore it from the repository, or run `python -m clara_lab.training.intents`"
         raise DataError([Fault("intent.npz", "file", remedy)]) from error
-    return Knowledge(data, catalogue, tuple(passages), NamedProcedures(catalogue), intent)
+    steps = read_next_steps(data, catalogue)
+    return Knowledge(data, catalogue, tuple(passages), NamedProcedures(catalogue), intent, next_steps=steps)
 
 
 def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Knowledge, Revised]:
@@ -108,7 +111,15 @@ def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Know
 def digest_of_release(data: Path) -> str:
     """Name everything in data/ that shapes a result besides the corpus: remembered results of another release are void."""
     digest = hashlib.sha256()
-    parts = ("calibration.json", "intent.npz", "profiles.json", "places.json", "vocabulary/*.json", "tramites/*.json")
+    parts = (
+        "calibration.json",
+        "intent.npz",
+        "profiles.json",
+        "places.json",
+        "vocabulary/*.json",
+        "tramites/*.json",
+        "next_steps/*.json",
+    )
     for file in sorted(file for part in parts for file in data.glob(part)):
         digest.update(file.read_bytes())
     return digest.hexdigest()

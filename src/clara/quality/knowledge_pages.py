@@ -13,6 +13,7 @@ from clara.knowledge.contradictions import contradictions
 from clara.knowledge.derivations import derivation_faults, read_derivations
 from clara.knowledge.hotlines import read_hotlines
 from clara.knowledge.knowledge_base import Knowledge, read_knowledge
+from clara.knowledge.next_steps import step_facts
 from clara.knowledge.places import STATE, Places
 from clara.knowledge.procedure import Certainty, Fact, Procedure, madrid_today
 from clara.knowledge.provisions import provision_faults, read_known, read_provisions, unsupported
@@ -66,6 +67,12 @@ def check(say: Say) -> bool:
     say(f"{len(sources)} sources; every norm and official page that a fact cites is among them.")
     if astray:
         say(wrapped(f"Figures to find in a provision (data/figures_to_find.json): {', '.join(map(str, astray))}", "", "  "))
+    told = {passage.id for passage in knowledge.passages}
+    lost = [
+        name for name in knowledge.catalogue.procedures if not told.intersection(step_facts(knowledge.next_steps.get(name, {})))
+    ]
+    if lost:
+        say(wrapped(f"No fact that may be told says where to go for: {', '.join(lost)} (data/next_steps)", "", "  "))
     figures = sum(len(formulas) for formulas in derivations.derived.values())
     bases = ", ".join(derivations.bases)
     say(f"{figures} figures of {len(derivations.derived)} facts derive from {bases}, as their formulas say.")

@@ -15,7 +15,7 @@ NEAR = 0.6
 # Editors put the fact that most people need first: what that is worth against the fused score of 0..1.8.
 FIRST_FACT = 0.3
 # An answer is first tried with every warning.
-TERSE = Shape(quotes=True, cautioned=True, brief=True, terse=True)
+TERSE = Shape(cautioned=True, brief=True, terse=True)
 SHAPES = (Shape(quotes=True, cautioned=True), Shape(quotes=True, cautioned=True, brief=True))
 
 

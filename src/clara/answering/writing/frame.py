@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from clara.answering.message import Citation
 from clara.answering.texts import Texts
+from clara.knowledge.next_steps import NextSteps, step_facts
 from clara.knowledge.passages import FactPassage, Flagged, fact_of, marked
 from clara.knowledge.places import STATE
 from clara.knowledge.procedure import FactKind, madrid_today
@@ -58,7 +59,8 @@ class Shape:
 class Framing:
     """Knows what belongs to a fact: its limits, its warnings, its source.
 
-    `passages` are all that may be said: a fact is never said without the facts that limit it. `flagged` are those in doubt.
+    `passages` are all that may be said: a fact is never said without the facts that limit it. `flagged` are those in doubt, and
+    `steps` the facts that say where to go next, by procedure.
     """
 
     def __init__(
@@ -68,7 +70,9 @@ class Framing:
         passages: Iterable[Passage] = (),
         today: Callable[[], date] = madrid_today,
         flagged: Flagged = dict,
+        steps: Mapping[str, NextSteps] | None = None,
     ) -> None:
+        self._steps = steps or {}
         self.texts = texts
         self._names = names
         self._today = today
@@ -91,15 +95,21 @@ class Framing:
 
     def contact_of(self, document: str) -> Passage | None:
         """Give the first fact of a procedure that says where to ask, in the whole country."""
-        contacts = (
-            passage
-            for passage in self._passages.values()
-            if (passage.document_id, passage.section, passage.territory) == (document, CONTACTS, STATE)
-        )
-        held = [passage for passage in contacts if passage.holds(self._today())]
+        held = [passage for passage in self.contacts_of(document) if passage.territory == STATE]
         ways = {passage.id: REACHED_BY.get(fact_of(passage).kind, len(REACHED_BY)) for passage in held}
         nearest = sorted(held, key=lambda passage: (is_secondary(passage), ways[passage.id]))
         return marked(nearest[0], self._flagged()) if nearest else None
+
+    def contacts_of(self, document: str) -> list[Passage]:
+        """Give the facts that say where to go for a procedure today: its next steps, else its section of contacts."""
+        steps = (self._passages.get(name) for name in step_facts(self._steps.get(document, {})))
+        named = [passage for passage in steps if passage is not None]
+        section = (passage for passage in self._passages.values() if passage.section == CONTACTS)
+        return [
+            passage
+            for passage in named or [passage for passage in section if passage.document_id == document]
+            if passage.holds(self._today())
+        ]
 
     def _sayable(self, passage: Passage) -> bool:
         return passage.begun(self._today()) and not (self.ended(passage) and fact_of(passage).compares)
