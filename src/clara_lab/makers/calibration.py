@@ -26,6 +26,8 @@ from clara.knowledge.passages import CORPUS
 from clara.processes.preparation import running_container
 from clara.quality.dataset import Question
 from clara.quality.release import read_evaluation
+from clara.quality.suites.needs import NEEDS
+from clara.quality.suites.suite import read_cases
 from clara.retrieval.calibration import features_of
 from clara.retrieval.hybrid import TIER as HYBRID
 from clara.retrieval.hybrid import hybrid, plainly
@@ -74,6 +76,23 @@ def measure(corpora: Corpora, knowledge: Knowledge, tier: str, questions: Sequen
     return np.array(judge.rows), np.array([question.in_scope for question in questions], dtype=float)
 
 
+def needs_of(split: str) -> list[Question]:
+    """Give the needs of a split that hang on nothing said before, as questions without section and facts."""
+    rows = read_cases(resources() / "eval" / "answers" / "needs.jsonl", split, NEEDS.fields)
+    unsaid: dict[str, Any] = {"section": None, "accepted_sections": frozenset(), "facts": frozenset(), "territory": None}
+    return [
+        Question(
+            **{name: row[name] for name in ("id", "query", "language", "split")},
+            **unsaid,
+            documents=frozenset((*row["expected"], *row["accepted"])),
+            category=row["phenomenon"],
+            difficulty="hard",
+        )
+        for row in rows
+        if row["previous"] is None
+    ]
+
+
 def model() -> Pipeline:
     """Give a ridge-regularised logistic model of standardised features, not yet fitted."""
     return make_pipeline(StandardScaler(), LogisticRegression(C=1 / RIDGE, solver="newton-cholesky", tol=1e-9))
@@ -120,19 +139,20 @@ def _risk_coverage(unseen: Matrix, labels: Matrix) -> list[list[float]]:
 
 
 def main() -> None:
-    """Fit on every development question of eval/clara."""
+    """Fit on every development question of eval/clara, and on the needs of the development half that stand alone."""
     folder = resources() / "eval" / "clara"
     with running_container(load_settings(), lambda message: click.echo(message, err=True)) as container:
         snapshot = container.snapshot()
         questions = [question for question in read_evaluation(snapshot) if question.split == "dev"]
         questions += read_evaluation(snapshot, folder / "development.jsonl")
+        questions += needs_of("dev")
         tiers = {
             name: calibrated(*measure(container, snapshot.knowledge, name, questions), names)
             for name, names in FEATURES.items()
         }
     document = {
         "$comment": "Logistic model of 'the corpus holds an answer', by tier; made by clara_lab.makers.calibration.",
-        "fitted_on": "the dev split of queries.jsonl and development.jsonl",
+        "fitted_on": "the dev splits of queries.jsonl and needs.jsonl, and development.jsonl",
         "fitted_at": datetime.now(UTC).date().isoformat(),
         "tiers": tiers,
     }

@@ -5,6 +5,7 @@ from typing import Final
 
 from clara.quality.suites.conversations import CONVERSATIONS
 from clara.quality.suites.hostile import HOSTILE
+from clara.quality.suites.needs import NEEDS
 from clara.quality.suites.proof import FAITHFUL, MUTATED
 from clara.quality.suites.recognition import DANGER, ERASURE, MASKING
 from clara.quality.suites.replies import END_TO_END, LANGUAGES, SCOPE
@@ -23,6 +24,7 @@ SUITES: Final[Mapping[str, Suite]] = {
         LANGUAGES,
         MASKING,
         MUTATED,
+        NEEDS,
         SCOPE,
     )
 }
