@@ -23,7 +23,7 @@ from clara.retrieval.arrays import write_trained
 from clara.retrieval.classifier import NONE
 from clara.retrieval.intent import EMBEDDING_WEIGHT
 from clara.settings import load_settings, resources
-from clara_lab.training.intents import Floats, embedded, fit, rarity_of, rows_of
+from clara_lab.training.intents import CARRIED, Floats, embedded, fit, rarity_of, rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,10 @@ def train(
 
 
 def train_embedded(examples: Sequence[tuple[str, str]], *penalties: float) -> tuple[Features, dict[str, Any], dict[str, Any]]:
-    """Embed (text, class) with the bundled model, remembering the vectors, and train; `penalties` are those of the features."""
+    """Train on (text, class), with the vectors that the release carries; `penalties` are those of the features."""
     container = Container(load_settings(), None)
     embedder, texts = container.embedder, [text for text, _ in examples]
-    features = features_of(texts, embedded(texts, embedder, container.settings.home / "typical-questions.npz"), *penalties)
+    features = features_of(texts, embedded(texts, embedder, resources() / "data" / CARRIED), *penalties)
     return features, *train(examples, features, embedder.model)
 
 
