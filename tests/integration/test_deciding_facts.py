@@ -62,7 +62,7 @@ def test_a_new_base_proposes_every_figure_that_derives_from_it(services: Contain
     told = facts(services, number)
     proposed = {name: fact["proposal"]["text"] for name, fact in told.items() if fact["proposal"]}  # type: ignore[index]
     assert "12.600" not in proposed[LIGHT]
-    assert "(13.020 € al año)" in proposed[LIGHT]
+    assert "13.020 € al año" in proposed[LIGHT]
     assert (told[FAMILY]["relation"], "17.360 €" in proposed[FAMILY]) == ("formula", True)
     assert "620 € al mes, 7.440 € al año o 8.680 €" in proposed[BASE_FACT]
     subsidy = proposed["subsidio_desempleo-cuantias-01"]

@@ -18,11 +18,17 @@ from clara.knowledge.questions import OUTSIDE
 from clara.language.figures.figure import Figure, FigureKind
 
 PROCEDURES = {
-    "arraigo", "ayuda_alquiler", "becas_educacion", "bono_social_electrico", "certificado_discapacidad", "dependencia",
-    "empadronamiento", "homologacion_titulos", "imv", "justicia_gratuita", "nacionalidad_residencia", "nie",
-    "numero_seguridad_social", "pension_no_contributiva", "prestacion_desempleo", "prestacion_nacimiento",
-    "proteccion_internacional", "reagrupacion_familiar", "regularizacion_extraordinaria_2026", "subsidio_desempleo",
-    "tarjeta_sanitaria", "tie", "violencia_genero_urgencias",
+    "antecedentes_penales", "arraigo", "autonomos", "autorizacion_trabajo", "ayuda_alimentaria", "ayuda_alquiler",
+    "becas_educacion", "bono_social_electrico", "canje_permiso_conducir", "certificado_discapacidad",
+    "cita_previa_extranjeria", "ciudadanos_ue", "deduccion_maternidad_irpf", "denuncia", "dependencia", "desahucio",
+    "despido", "deudas_cuenta_basica", "divorcio_custodia", "dni_pasaporte", "empadronamiento", "empleo_hogar",
+    "escolarizacion", "familia_numerosa", "herencia_defuncion", "homologacion_titulos", "identidad_digital", "imv",
+    "incapacidad", "jubilacion", "justicia_gratuita", "matrimonio_pareja_hecho", "nacimiento_registro",
+    "nacionalidad_residencia", "nie", "numero_seguridad_social", "orden_expulsion", "pension_no_contributiva",
+    "prestacion_desempleo", "prestacion_nacimiento", "proteccion_internacional", "proteccion_temporal_ucrania",
+    "reagrupacion_familiar", "regularizacion_extraordinaria_2026", "renovacion_autorizacion", "rentas_minimas",
+    "residencia_larga_duracion", "salarios_impagados", "subsidio_desempleo", "tarjeta_sanitaria", "tie",
+    "transporte_y_tarjetas", "vida_laboral", "violencia_genero_urgencias", "viudedad_orfandad",
 }  # fmt: skip
 
 
@@ -38,8 +44,8 @@ def first_fact(document: Document) -> Document:
 
 
 def test_real_data_reads_clean(real: Any) -> None:
-    """The data holds 23 procedures without a fault, each under its own id, in order."""
-    assert len(PROCEDURES) == 23
+    """The data holds 55 procedures without a fault, each under its own id, in order."""
+    assert len(PROCEDURES) == 55
     assert list(real.catalogue.procedures) == sorted(PROCEDURES)
     assert all(procedure.id == name for name, procedure in real.catalogue.procedures.items())
 

@@ -121,7 +121,7 @@ def test_readings_end_with_the_text_they_were_of(home: Path) -> None:
     reading = {"by": "reader", "on": "2026-11-26", "against": ["BOE-A-2025-12056"], "verdict": "confirmed"}
     marked = f'"reviewed": {json.dumps([reading])}, "kind": "fee"'
     path.write_text(path.read_text("utf-8").replace('"kind": "fee"', marked, 1), "utf-8")
-    assert "reviewed" in fact_file(home / "data", "nie").text
+    assert json.dumps(reading) in fact_file(home / "data", "nie").text
     code, said = run(
         "edit",
         FEE,
@@ -130,7 +130,7 @@ def test_readings_end_with_the_text_they_were_of(home: Path) -> None:
         home=home,
     )
     assert (code, "read it again" in said) == (0, True), said
-    assert "reviewed" not in fact_file(home / "data", "nie").text
+    assert json.dumps(reading) not in fact_file(home / "data", "nie").text
 
 
 @pytest.mark.parametrize(

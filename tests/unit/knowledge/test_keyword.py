@@ -173,7 +173,7 @@ def test_no_passages() -> None:
     ("text", "document", "section"),
     [
         pytest.param("¿cuánto cuesta el NIE?", "nie", "cuantias", id="es-fee"),
-        pytest.param("qué papeles necesito para empadronarme", "empadronamiento", "documentos", id="es-documents"),
+        pytest.param("qué documentos piden para el empadronamiento", "empadronamiento", "documentos", id="es-documents"),
         pytest.param("cuánto se cobra de IMV una persona sola", "imv", "cuantias", id="es-amount"),
         pytest.param("失业金怎么申请", "prestacion_desempleo", "como_solicitar", id="zh-apply"),
     ],

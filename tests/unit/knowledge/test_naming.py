@@ -56,7 +56,7 @@ def test_named(text: str, expected: dict[str, int]) -> None:
         pytest.param("where do I register at the town hall", {"empadronamiento"}, id="en-register"),
         pytest.param("I need a TIE card appointment", {"tie"}, id="en-card"),
         pytest.param("help with rent", {"ayuda_alquiler"}, id="en-rent"),
-        pytest.param("legal aid for a divorce", {"justicia_gratuita"}, id="en-legal-aid"),
+        pytest.param("legal aid for a divorce", {"justicia_gratuita", "divorcio_custodia"}, id="en-legal-aid"),
         pytest.param("je veux demander le revenu minimum vital", {"imv"}, id="fr-income"),
         pytest.param("comment obtenir la carte sanitaire", {"tarjeta_sanitaria"}, id="fr-health"),
         pytest.param("renouveler ma carte de séjour", {"tie"}, id="fr-card"),

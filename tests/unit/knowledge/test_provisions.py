@@ -75,4 +75,4 @@ def test_the_real_provisions_bear_most_figures_out() -> None:
     catalogue, provisions = read_catalogue(DATA), read_provisions(DATA)
     left = list(unsupported(catalogue, provisions, read_derivations(DATA)))
     assert len(provisions) > 50
-    assert len(left) < 70
+    assert len(left) < 90  # of 1,707 that are looked up

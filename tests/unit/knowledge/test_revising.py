@@ -65,7 +65,7 @@ def test_a_digest_tells_what_a_person_is_told(catalogue: Catalogue) -> None:
 
 
 def test_a_correction_changes_its_fact_and_nothing_else(catalogue: Catalogue, schema: Schema) -> None:
-    """Of 23 procedures one is another object; in it one fact says something else."""
+    """Of all procedures one is another object; in it one fact says something else."""
     done = revised(catalogue, [new_fee(catalogue)], schema)
     assert fact_of(done.catalogue, FEE).text == TEXT
     assert done.procedures == {"nie"}

@@ -63,11 +63,11 @@ def test_every_address_is_within_its_domain(sources: dict[str, RegisteredSource]
 
 
 def test_norms_are_named_by_the_gazette(sources: dict[str, RegisteredSource], data: Path) -> None:
-    """A norm's address holds its number, and all cited norms are there besides two that hold for every procedure."""
+    """A norm's address holds its number, and all cited norms are there besides the one that holds for every procedure."""
     norms = [source for source in sources.values() if source.kind is SourceKind.NORM]
     assert all(is_norm(norm.url) and norm.url.endswith(norm.id) for norm in norms)
     assert {norm.id for norm in norms if norm.procedures} == set(cited_by(read_catalogue(data).procedures.values()))
-    assert [norm.id for norm in norms if not norm.procedures] == ["BOE-A-1978-31229", "BOE-A-2015-10566"]
+    assert [norm.id for norm in norms if not norm.procedures] == ["BOE-A-2015-10566"]
 
 
 def written(folder: Path, data: Path, text: str) -> list[str]:

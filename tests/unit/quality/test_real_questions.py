@@ -1,5 +1,6 @@
 """Tests of the real questions of the evaluation: their number, their spread, and that nothing was trained on them."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
@@ -60,14 +61,16 @@ def test_halves(questions: list[Question]) -> None:
 
 
 def test_every_procedure_is_asked_about(questions: list[Question], catalogue: Catalogue) -> None:
-    """Each procedure is expected by eight questions or more."""
+    """Each procedure is expected by five questions or more, here or among the needs."""
+    needs = [json.loads(line) for line in (EVALUATION / "answers" / "needs.jsonl").read_text("utf-8").splitlines()]
     expected = Counter(document for question in questions for document in question.documents)
-    assert {name: expected[name] for name in catalogue.procedures if expected[name] < 8} == {}
+    expected += Counter(document for need in needs for document in need["expected"])
+    assert {name: expected[name] for name in catalogue.procedures if expected[name] < 5} == {}
 
 
 def test_negatives(questions: list[Question]) -> None:
-    """At least 30 questions must be refused."""
-    assert sum(not question.in_scope for question in questions) >= 30
+    """At least 25 questions must be refused; seven of the first 34 are about what is held by now."""
+    assert sum(not question.in_scope for question in questions) >= 25
 
 
 def test_procedures_are_not_named(questions: list[Question], catalogue: Catalogue) -> None:
