@@ -18,7 +18,7 @@ from tests.journeys.talking import FORMS, PUBLIC_URL, Clara, signature, until
     ],
 )
 def test_a_question_is_answered_with_citations(clara: Clara, question: str, procedure: str, checked: str) -> None:
-    """The reply names the procedure, marks every fact, and gives source and date for every mark, each page once."""
+    """The reply names the procedure, marks every fact, and gives source and date for every mark, each page of a day once."""
     sent = clara.say(question, "SM1")
     assert sent.sender == "whatsapp:+15555550100"
     assert sent.recipient == "whatsapp:+34600000001"
@@ -27,7 +27,7 @@ def test_a_question_is_answered_with_citations(clara: Clara, question: str, proc
     sources = re.findall(r"^((?:\[C\d+\] )+).*(https?://\S+) \((.*)\)(?: ⚠️.*)?$", sent.body, re.MULTILINE)
     assert marks
     assert sorted(" ".join(cited for cited, _, _ in sources).split()) == sorted(marks)
-    assert len({page for _, page, _ in sources}) == len(sources)
+    assert len({(page, day) for _, page, day in sources}) == len(sources)
     assert all(checked in date for _, _, date in sources)
     assert len(sent.body) <= 1_600
     until(lambda: clara.rows("select tier, status, jsonb_array_length(citations) from turns") != [])
@@ -201,6 +201,7 @@ def test_a_follow_up_is_understood(clara: Clara) -> None:
     assert "Bono social" in clara.say("y cuanto tarda?", "SM2").body
     menu = clara.say("menú", "SM3")
     assert "1. " in menu.body
-    assert clara.rows("select jsonb_array_length(trace->'options') from turns where status = 'command'") == [(23,)]
-    first = menu.body.split("1. ")[1].splitlines()[0]
-    assert first in clara.say("1", "SM4").body
+    assert clara.rows("select jsonb_array_length(trace->'options') from turns where status = 'command'") == [(10,)]
+    topic = clara.say("1", "SM4")
+    first = topic.body.split("1. ")[1].splitlines()[0]
+    assert first in clara.say("1", "SM5").body
