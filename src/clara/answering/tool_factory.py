@@ -96,7 +96,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
         likely = knowledge.intent.intent(text, None).documents
         return [name for name in sorted(likely, key=likely.__getitem__, reverse=True) if name != OUTSIDE]
 
-    listing = Listing(texts, names, read_menu(knowledge.data, names))
+    listing = Listing(texts, names, read_menu(knowledge.data, names, texts.by_language["es"].texts))
     return Dialogue(
         listing=listing,
         commands=Commands(texts, books, said),

@@ -111,15 +111,7 @@ def laid_over(knowledge: Knowledge, revisions: Sequence[Revision]) -> tuple[Know
 def digest_of_release(data: Path) -> str:
     """Name everything in data/ that shapes a result besides the corpus: remembered results of another release are void."""
     digest = hashlib.sha256()
-    parts = (
-        "calibration.json",
-        "intent.npz",
-        "profiles.json",
-        "places.json",
-        "vocabulary/*.json",
-        "tramites/*.json",
-        "next_steps/*.json",
-    )
+    parts = ("calibration.json", "intent.npz", "profiles.json", "places.json", "vocabulary/*.json", "tramites/*.json")
     for file in sorted(file for part in parts for file in data.glob(part)):
         digest.update(file.read_bytes())
     return digest.hexdigest()

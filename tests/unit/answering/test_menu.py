@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from clara.answering.dialogue.menu import MENU_FILE, read_menu
+from clara.answering.texts import Texts
 from clara.data_files import DataError
+
+TITLES = ("menu_papers", "menu_work")
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def folder(tmp_path: Path, data: Path) -> Path:
 
 def test_held_procedures_alone(folder: Path) -> None:
     """A topic offers what is held; a topic of nothing is no topic; what stands in none is offered beside them."""
-    menu = read_menu(folder, ["tie", "imv"])
+    menu = read_menu(folder, ["tie", "imv"], TITLES)
     assert menu.topics == {"menu_papers": ("tie",)}
     assert menu.options == ("menu_papers", "imv")
 
@@ -29,10 +32,16 @@ def test_procedure_of_two_topics(folder: Path) -> None:
     """A procedure that stands twice is refused with both places."""
     (folder / MENU_FILE).write_text(json.dumps({"topics": {"papers": ["nie"], "work": ["nie"]}}))
     with pytest.raises(DataError, match=r"\$\.topics\.work: 'nie' stands in papers too"):
-        read_menu(folder, ["nie"])
+        read_menu(folder, ["nie"], TITLES)
 
 
-def test_every_procedure_has_a_topic(data: Path) -> None:
+def test_topic_without_a_title(folder: Path) -> None:
+    """A topic that no language can name is refused before anybody opens the menu."""
+    with pytest.raises(DataError, match=r"\$\.topics\.work: has no title; add the text menu_work"):
+        read_menu(folder, ["nie"], ["menu_papers"])
+
+
+def test_every_procedure_has_a_topic(data: Path, texts: Texts) -> None:
     """Of what is shipped none stands beside the topics."""
     held = [path.stem for path in (data / "tramites").glob("*.json")]
-    assert read_menu(data, held).others == ()
+    assert read_menu(data, held, texts.by_language["es"].texts).others == ()

@@ -219,9 +219,8 @@ class Following:
 
     def _elsewhere(self, question: str, last: Past, certain: Certainties) -> bool:
         documents, outside = self.topics(question)
-        others = sorted(chance for name, chance in documents.items() if name != last.document_id)
-        # "y el alquiler" may be the aid or the eviction, and is something else than what was spoken of
-        return sum(others[-2:]) >= certain.elsewhere or outside >= certain.outside
+        other = max((chance for name, chance in documents.items() if name != last.document_id), default=0.0)
+        return other >= certain.elsewhere or outside >= certain.outside
 
     def _same(self, past: Sequence[Past], document: str) -> list[Past]:
         """Give the turns about a procedure, newest first, back to the last change of topic."""

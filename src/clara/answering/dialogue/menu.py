@@ -23,8 +23,11 @@ class Menu:
         return (*self.topics, *self.others)
 
 
-def read_menu(folder: Path, held: Collection[str]) -> Menu:
-    """Read `folder`/menu.json for the procedures that are held. Raises DataError when one stands in two topics."""
+def read_menu(folder: Path, held: Collection[str], titles: Collection[str]) -> Menu:
+    """Read `folder`/menu.json for the procedures that are held; `titles` are the names of the texts there are.
+
+    Raises DataError when a procedure stands in two topics, or a topic has no title.
+    """
     document = read_data(folder, MENU_FILE, "menu")
     listed: dict[str, str] = {}
     faults = [
@@ -32,6 +35,11 @@ def read_menu(folder: Path, held: Collection[str]) -> Menu:
         for topic, procedures in document["topics"].items()
         for name in procedures
         if (first := listed.setdefault(name, topic)) != topic
+    ]
+    faults += [
+        Fault(MENU_FILE, f"$.topics.{topic}", f"has no title; add the text menu_{topic} to every languages/<code>/texts.json")
+        for topic in document["topics"]
+        if f"menu_{topic}" not in titles
     ]
     if faults:
         raise DataError(faults)

@@ -8,9 +8,9 @@ options that holds one is as good: who does not name her matter may be asked bac
 from collections.abc import Iterator
 from typing import Final
 
-from clara.answering.journey import converse
-from clara.answering.message import Message, Reply, ReplyStatus, after
+from clara.answering.message import Reply, ReplyStatus
 from clara.data_files import TEXT, TEXTS, one_of, or_null
+from clara.quality.suites.conversations import held
 from clara.quality.suites.replies import REFUSALS
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, each, judged
 
@@ -40,9 +40,8 @@ def _need(stage: Stage, case: Case) -> Iterator[Judged]:
 def _reply(stage: Stage, case: Case) -> Reply:
     if not case["previous"]:
         return stage.reply_to(case["query"])
-    before = stage.reply_to(case["previous"])
-    past = after((), case["previous"], before)
-    return converse(Message(case["query"]), stage.snapshot.tools, previous_language=before.language, past=past)
+    turns = [{"text": case["previous"]}, {"text": case["query"]}]
+    return held({"turns": turns}, stage.snapshot.tools)[-1].reply
 
 
 # The goals are the least that the release's evaluation asks of its judging half.
