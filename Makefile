@@ -40,7 +40,7 @@ eval: .venv/.run ## Ask the evaluation's questions, judge answers by every suite
 
 check: lint test eval ## The gate: lint, tests, evaluation
 
-intent: .venv/.dev ## Train the models of intents, topics, danger, wishes and languages anew, after typical questions, examples or names changed
+intent: .venv/.dev ## Train the models of intents, topics, danger, wishes, languages and spelling anew, after typical questions, examples or names changed
 	@$(BIN)/python -m clara_lab.training.intents
 	@$(BIN)/python -m clara_lab.makers.vectors
 	@$(BIN)/python -m clara_lab.makers.calibration
@@ -48,6 +48,7 @@ intent: .venv/.dev ## Train the models of intents, topics, danger, wishes and la
 	@$(BIN)/python -m clara_lab.training.danger
 	@$(BIN)/python -m clara_lab.training.wishes
 	@$(BIN)/python -m clara_lab.training.language
+	@$(BIN)/python -m clara_lab.training.spelling
 
 ablation: .venv/.dev ## Compare strategies, fusions, rerankers and policies on the data sets in DATA=FOLDER
 	@$(BIN)/python -m clara_lab.ablation --data $(DATA)
