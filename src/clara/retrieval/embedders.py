@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ def vector_of(query: Query, embedder: Embedder) -> Vector:
     if query.vector and query.model in {"", embedder.model}:
         return query.vector
     return query.vectors.of(embedder, query.text) if query.vectors else embedded(embedder, [query.text], "query")[0]
+
+
+def focused(query: Query, embedder: Embedder) -> Query:
+    """Give the query with the vectors of its focus by this model. Raises EmbedderUnavailableError."""
+    if not query.focus:
+        return query
+    asked = (replace(query, text=text, vector=None) for text in query.focus)
+    return replace(query, focused=tuple(tuple(vector_of(one, embedder)) for one in asked))
 
 
 class WrappedEmbedder:

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from clara.retrieval.calibration import Judge
-from clara.retrieval.embedders import vector_of
+from clara.retrieval.embedders import focused, vector_of
 from clara.retrieval.passage import Found, Gather, Gathered, Hit, Query, Retrieve, Status
 from clara.retrieval.ports import Embedder, EmbedderUnavailableError, Vector
 
@@ -40,9 +40,9 @@ def by_vectors_of(embedder: Embedder, understand: Understand) -> Understand:
 
     def understood(query: Query, _vector: Vector | None) -> Query:
         try:
-            vector = vector_of(replace(query, vector=None), embedder)
+            vector, query = vector_of(replace(query, vector=None), embedder), focused(query, embedder)
         except EmbedderUnavailableError:
-            return understand(query, None)
+            return understand(replace(query, focused=()), None)
         return understand(query, vector)
 
     return understood
@@ -58,6 +58,7 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
     def search(query: Query) -> Found:
         started = perf_counter()
         vector = vector_of(query, embedder)
+        query = focused(query, embedder)
         after = perf_counter()
         understood = understand(query, vector)
         ready = perf_counter()
@@ -76,9 +77,11 @@ def hybrid(embedder: Embedder, gather: Gather, judge: Judge | None, understand: 
         if ended:
             trace["ended"] = [hit.passage.id for hit in ended]
         if evidence and (judge is None or (chance or 0.0) >= judge.threshold):
-            return Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
-        # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
-        return Found(Status.NOT_FOUND, TIER, (), (), timings, chance if evidence else None, trace=trace)
+            found = Found(Status.FOUND, TIER, hits, (), timings, chance, relaxed=gathered.relaxed, trace=trace, ended=ended)
+        else:
+            # Where there was nothing to judge, as in a corpus that was never filled, a simpler tier may still know an answer.
+            found = Found(Status.NOT_FOUND, TIER, (), (), timings, chance if evidence else None, trace=trace)
+        return replace(found, likely=understood.likely, outside=understood.outside)
 
     return search
 

@@ -78,13 +78,16 @@ class Query:
     `documents`, `sections` and `passages` weigh what the question is known or guessed to be about: the passages of those
     documents join the candidates and gain that score, those of the (document, section) pairs theirs, and those of these ids in
     these documents theirs; nothing else is excluded.
-    `outside` is the probability that the question is about nothing in the corpus, None when nobody has judged it. With
+    `likely` is how probable each document is; `outside` that the question is about nothing in the corpus, None when nobody has
+    judged it. With
     `territories` or `collections`, only passages of one of them are found; with `filters`, only passages whose metadata has,
     under each key, one of the values. `vector` is the embedded text when it was computed already, and is carried along so
     that one request embeds once; `model` names the embedder that made it, and it is not compared with vectors of another.
     `vectors` embeds within the time of the turn that asks; None: nobody waits.
     `exact` compares every vector instead of asking the approximate index. With `today`, only passages that hold on that day
-    are found, and those that have ended are given apart.
+    are found, and those that have ended are given apart. `focus` are stretches of the text that carry the question: what it is
+    about is told from them and from the whole together. `focused` are their vectors. `subject` is the document that was spoken
+    of before.
     """
 
     text: str
@@ -94,6 +97,7 @@ class Query:
     documents: Mapping[str, float] = field(default_factory=dict)
     sections: Mapping[tuple[str, str], float] = field(default_factory=dict)
     passages: Mapping[str, float] = field(default_factory=dict)
+    likely: Mapping[str, float] = field(default_factory=dict)
     outside: float | None = None
     territories: tuple[str, ...] = ()
     collections: tuple[str, ...] = ()
@@ -103,6 +107,9 @@ class Query:
     vectors: TextVectors | None = field(default=None, repr=False, compare=False)
     exact: bool = False
     today: date | None = None
+    focus: tuple[str, ...] = ()
+    focused: tuple[tuple[float, ...], ...] = field(default=(), repr=False, compare=False)
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +153,9 @@ class Found:
     parts (a reranker, a writer of other queries, a cache) were asked and did not serve, and why: the hits stand without them.
     `relaxed` has the lowered threshold of each collection in which nothing passed the usual one. `timings_ms` is per stage.
     `trace` is JSON: what each stage decided and from what, without the question's text. `ended` are hits on passages that held
-    once: never evidence of what holds, only of what did. Their scores compare with those that the search gave `hits`.
+    once: never evidence of what holds, only of what did. Their scores compare with those that the search gave `hits`. `likely`
+    is how probable each document is that the question may be about, best first, and `outside` that it is about none; both are
+    empty where nobody told.
     """
 
     status: Status
@@ -159,6 +168,8 @@ class Found:
     relaxed: Mapping[str, float] = field(default_factory=dict)
     trace: Mapping[str, Any] = field(default_factory=dict)
     ended: tuple[Hit, ...] = ()
+    likely: Mapping[str, float] = field(default_factory=dict)
+    outside: float | None = None
 
     @property
     def known(self) -> tuple[Hit, ...]:

@@ -17,7 +17,7 @@ from clara.retrieval.validation import InvalidQueryError, validate
 class SearchChoice:
     """What is searched and how: a corpus, the number of passages wanted, what they must be, and the policy around the search.
 
-    `bounds` names what the policy calls relevant (a key of `options.policies.BOUNDS`).
+    `bounds` names what the policy calls relevant (a key of `options.policies.BOUNDS`). `focus` is as in Query.
     Clara's own corpus has the policy of the settings, and is searched for what holds; another one only where `today` is given.
     """
 
@@ -29,6 +29,7 @@ class SearchChoice:
     policy: Policy = "none"
     bounds: str = "measured"
     today: date | None = None
+    focus: tuple[str, ...] = ()
 
 
 class CorpusSearch:
@@ -44,7 +45,9 @@ class CorpusSearch:
     def query(self, text: str, asking: SearchChoice) -> Query:
         """Ask as the conversation does: without what is no text, and in the language that it is written in."""
         safe = text.encode("utf-8", "replace").decode("utf-8")
-        query = Query(safe, asking.corpus, self._detect(safe, asking.corpus), asking.limit, today=asking.today)
+        query = Query(
+            safe, asking.corpus, self._detect(safe, asking.corpus), asking.limit, today=asking.today, focus=asking.focus
+        )
         return replace(query, collections=asking.collections, filters=asking.filters, exact=asking.exact)
 
     def find(self, text: str, asking: SearchChoice) -> Found:

@@ -108,12 +108,15 @@ def test_the_same_question_is_searched_once(text, expected):
         {"documents": {"nie": 0.5}},
         {"sections": {("nie", "plazos"): 0.5}},
         {"passages": {"nie-plazos-01": 0.5}},
+        {"likely": {"nie": 0.5}},
         {"outside": 0.1},
         {"territories": ("ES-MD",)},
         {"collections": ("curado",)},
         {"filters": {"certainty": ("official",)}},
         {"exact": True},
         {"today": date(2027, 1, 1)},
+        {"focus": ("¿cuánto?",)},
+        {"subject": "nie"},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -127,10 +130,10 @@ def test_everything_that_shapes_a_result_is_part_of_its_name(change):
 
 
 def test_the_cases_above_are_all_fields():
-    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text and its vector."""
+    """Whoever adds a field to Query must say here whether it is part of the name: all are, but text and its vectors."""
     marks = test_everything_that_shapes_a_result_is_part_of_its_name.pytestmark
     named = {name for mark in marks for change in mark.args[1] for name in change}
-    assert named | {"text", "vector", "model", "vectors"} == {field.name for field in fields(Query)}
+    assert named | {"text", "vector", "model", "vectors", "focused"} == {field.name for field in fields(Query)}
 
 
 def test_the_order_in_which_a_mapping_was_filled_does_not_matter():

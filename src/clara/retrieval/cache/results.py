@@ -266,7 +266,7 @@ def _remember(query: Query, vector: Vector | None, address: _Address, found: Fou
 def _address(query: Query, version: str, memory: ResultMemory, model: str) -> _Address:
     namespace = Fingerprint(version, model, memory.configuration).namespace
     # Every field but those of the vector, which follows from the text: a field that is added later is part of the key at once.
-    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model", "vectors"}]
+    told = [field.name for field in fields(query) if field.name not in {"text", "vector", "model", "vectors", "focused"}]
     others = {name: _plain(getattr(query, name)) for name in told}
     partition = memory.keys.key(namespace, json.dumps(others, sort_keys=True))
     return _Address(version, memory.keys.key(partition, _normalised(query.text)), partition)
