@@ -65,7 +65,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(packs / "en" / "reading.json", packs / NEW)
     change(packs / "en" / "pack.json", lambda pack: pack | {"name": "Xenglish", "order": order}, packs / NEW / "pack.json")
     for file in (scratch / "tramites").glob("*.json"):
-        change(file, lambda document: document | {"name": {**document["name"], NEW: made_up(document["name"]["en"])}})
+        change(
+            file,
+            lambda document: (
+                document | {part: {**document[part], NEW: made_up(document[part]["en"])} for part in ("name", "purpose")}
+            ),
+        )
     return scratch
 
 

@@ -10,14 +10,16 @@ from typing import Any, Final
 
 from clara.answering.dialogue.clarification import Clarifying
 from clara.answering.dialogue.correction import set_apart
+from clara.answering.dialogue.message_parts import Asking
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.privacy.rights import Known, Rights, asks_to_forget
 from clara.answering.safety.guard import OPTIONS as SAFETY_OPTIONS
 from clara.answering.safety.guard import Guard
-from clara.answering.safety.scope import Scope
+from clara.answering.safety.scope import Scope, unmarked
 from clara.answering.texts import Texts
 from clara.answering.voice_notes import Listener, shown
+from clara.answering.writing import several
 from clara.answering.writing.extractive import choose as chosen
 from clara.answering.writing.frame import Writer
 from clara.errors import ClaraError
@@ -25,6 +27,7 @@ from clara.knowledge.places import STATE, Places
 from clara.language.detection import DEFAULT, LanguageDetector
 from clara.language.fold import spaced
 from clara.language.identity_data import holds_numbers
+from clara.language.spelling import Spelling
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.validation import MAX_CHARACTERS
@@ -56,6 +59,8 @@ class Tools:
     dialogue: Dialogue
     scope: Scope
     clarifying: Clarifying
+    spelling: Spelling
+    asking: Asking
     writer: Writer
     places: Places
     listener: Listener | None = None
@@ -87,17 +92,21 @@ def hear(turn: Turn, tools: Tools) -> Turn | Reply:
 
 
 def read(turn: Turn, tools: Tools) -> Turn:
-    """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs."""
+    """Take the question out of the message: cleaned, and cut where it is too long. From here on the turn's time runs.
+
+    Marks that come along when somebody copies a text are not looked for.
+    """
     text = (turn.message.text or "").replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     read_part = spaced(text[: 4 * MAX_QUESTION])
     shortened = len(read_part) > MAX_QUESTION or len(text) > 4 * MAX_QUESTION
     question = read_part[:MAX_QUESTION]
-    return replace(turn, question=question, asked=question, shortened=shortened, vectors=tools.vectors())
+    asked = unmarked(question) or question
+    return replace(turn, question=question, asked=asked, shortened=shortened, vectors=tools.vectors())
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
     """Find the language the person writes, or keep that of the conversation."""
-    return replace(turn, language=tools.detector.detect(turn.question, turn.previous_language))
+    return replace(turn, language=tools.detector.detect(turn.asked, turn.previous_language))
 
 
 def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
@@ -129,8 +138,7 @@ def choose(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def take_feedback(turn: Turn, tools: Tools) -> Turn | Reply:
     """Take what is said of the last answer; what chose or corrected something is none."""
-    understood = turn.asked != turn.question
-    return turn if understood else tools.rights.rate(turn, tools.human(turn.language))
+    return turn if turn.understood else tools.rights.rate(turn, tools.human(turn.language))
 
 
 def obey_command(turn: Turn, tools: Tools) -> Turn | Reply:
@@ -141,6 +149,14 @@ def obey_command(turn: Turn, tools: Tools) -> Turn | Reply:
 def correct(turn: Turn, tools: Tools) -> Turn | Reply:
     """Look again where the person says that the last answer was about something else."""
     return tools.dialogue.correct(turn)
+
+
+def mend(turn: Turn, tools: Tools) -> Turn:
+    """Write what is asked with the words that are meant; what the person wrote stays what is shown."""
+    if turn.understood:
+        return turn
+    mended = tools.spelling.mended(turn.asked, turn.language)
+    return replace(turn, asked=mended.text, mended=mended.changes)
 
 
 def follow_up(turn: Turn, tools: Tools) -> Turn:
@@ -155,12 +171,35 @@ def screen(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
     """Ask back where somebody may want to be forgotten, unless the message was understood to be something else."""
-    return tools.rights.ask(turn) if turn.asked == turn.question else turn
+    insulted = tools.scope.abuse.without(turn.question) != turn.question
+    return turn if turn.understood or turn.ordered or insulted else tools.rights.ask(turn)
+
+
+def answer_each(turn: Turn, tools: Tools) -> Turn | Reply:
+    """Answer several things asked at once, where each is surely about a procedure of its own."""
+    asked = () if turn.understood else tools.asking.parts(turn.asked, turn.language)
+    place = tools.places.territory_of(turn.asked)  # said once, it holds for all that is asked
+    around = tuple(tools.places.around(place.code)) if place else ()
+    query = Query("", tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors, territories=around)
+    parts = several.distinct([several.AskedPart(part, tools.retrieve(replace(query, text=part))) for part in asked])
+    if len(parts) <= 1:
+        return turn
+    language, found = turn.language, parts[0].found
+    below = _below(turn, tools, language, asks=tools.guard.asks(turn))
+    room = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
+    written = several.write(tools.writer, parts, language, room, f"_{tools.texts.say(language, 'verify')}_")
+    if written is None:
+        return turn
+    trace = {**_trace(found), "writing": dict(written.trace), "parts": [_trace(part.found) for part in parts]}
+    return Reply(written.text, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
 
 
 def find(turn: Turn, tools: Tools) -> Turn:
     """Look for evidence."""
-    found = tools.retrieve(Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors))
+    focus = tools.asking.focus(turn.asked, turn.language)
+    subject = "" if turn.understood else tools.dialogue.running(turn)
+    asking = Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors, focus=focus, subject=subject)
+    found = tools.retrieve(asking)
     return replace(turn, found=set_apart(found, turn.apart))
 
 
@@ -180,25 +219,33 @@ def write(turn: Turn, tools: Tools) -> Reply:
     if found is None:
         raise JourneyUnfinishedError
     if found.status is not Status.FOUND:
-        return _missed(found, tools, language)
-    below = _below(turn, tools, language, asks=tools.guard.asks(turn))
+        return _missed(turn, found, tools)
+    asks = tools.guard.asks(turn)
+    also, options = ("", ()) if asks else tools.clarifying.also(found, turn.asked, language)
+    also = f"\n\n{also}" if also else ""
+    below = _below(turn, tools, language, asks=asks)
     limit = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
     notes = _notes(turn, found, tools)
     written = tools.writer.answer(turn.asked, found.known, language, limit - sum(len(note) + 2 for note in notes))
     if not written.citations:
-        return _missed(replace(found, status=Status.NOT_FOUND), tools, language)  # nobody vouches for what was found
+        return _missed(turn, replace(found, status=Status.NOT_FOUND), tools)  # nobody vouches for what was found
     text = written.text
     while notes and sum(len(note) + 2 for note in notes) + len(text) > limit:
         notes.pop()  # a fact that barely fits with what limits it is worth more than a note
-    said = "\n\n".join([*notes, text])
-    trace = {**_trace(found), "writing": dict(written.trace)}
-    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
+    if sum(len(note) + 2 for note in notes) + len(text) + len(also) > limit:
+        also, options = "", ()
+    said = "\n\n".join([*notes, text]) + also
+    trace = {**_trace(found), "writing": dict(written.trace), **({"offered": list(options)} if options else {})}
+    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace, options)
 
 
-def _missed(found: Found, tools: Tools, language: str) -> Reply:
-    """Say that there is no evidence, or that it could not be looked for."""
-    status = ReplyStatus.OUTAGE if found.status is Status.OUTAGE else ReplyStatus.NOT_FOUND
-    return Reply(tools.say(language, status.value), status, language, found.tier, (), found.timings_ms, _trace(found))
+def _missed(turn: Turn, found: Found, tools: Tools) -> Reply:
+    """Say that there is no evidence, and what is nearest; or that it could not be looked for."""
+    language, status = turn.language, ReplyStatus.OUTAGE if found.status is Status.OUTAGE else ReplyStatus.NOT_FOUND
+    offers = status is ReplyStatus.NOT_FOUND and not tools.guard.asks(turn) and not turn.alarm.raised
+    near, options = tools.clarifying.nearest(found, language) if offers else ("", ())
+    said = "\n\n".join(filter(None, (tools.say(language, status.value), near)))
+    return Reply(said, status, language, found.tier, (), found.timings_ms, _trace(found), options)
 
 
 def _trace(found: Found) -> dict[str, Any]:
@@ -227,7 +274,7 @@ def _level(question: str, hits: Sequence[Hit], tools: Tools, language: str) -> l
 
 STEPS: Final[tuple[Step, ...]] = (
     hear, read, detect_language, urgent, respect_rights, choose, correct, take_feedback, refuse_unreadable, obey_command,
-    follow_up, screen, ask_about_rights, find, tell_apart, clarify, write,
+    mend, follow_up, screen, ask_about_rights, answer_each, find, tell_apart, clarify, write,
 )  # fmt: skip
 
 

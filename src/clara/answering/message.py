@@ -90,7 +90,9 @@ class Turn:
     """A message on its way through the journey; each step adds what it finds out.
 
     `past` are the last turns, newest first. `question` is what the person wrote, `asked` what is looked for: the same, unless
-    the message hangs on what was said before. `heard` says that the text is what a voice note was understood to say.
+    the message hangs on what was said before (then it is `understood` by that) or is misspelt: `mended` has the words as they
+    were written and as they are read. `ordered` says that orders to the machine were cut off, `heard` that the text is what a
+    voice note was understood to say.
     `corrected` says that the person puts right how the last message was understood, and `apart` is the procedure, if any,
     that was not meant. `vectors` embeds what is asked, once, within the time of the turn. `alarm` is the danger
     heard in it.
@@ -103,6 +105,9 @@ class Turn:
     heard: bool = False
     question: str = ""
     asked: str = ""
+    understood: bool = False
+    ordered: bool = False
+    mended: tuple[tuple[str, str], ...] = ()
     shortened: bool = False
     language: str = "es"
     found: Found | None = None

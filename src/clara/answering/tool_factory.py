@@ -1,7 +1,7 @@
 """Builds what the steps of a conversation work with, from data/."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -11,6 +11,7 @@ from clara.answering.dialogue.commands import Commands
 from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.follow_ups import Following
 from clara.answering.dialogue.menu import read_menu
+from clara.answering.dialogue.message_parts import Asking
 from clara.answering.dialogue.phrasebook import read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
@@ -34,13 +35,15 @@ from clara.knowledge.keyword_tier import DOCUMENT_WEIGHT
 from clara.knowledge.knowledge_base import Knowledge, KnowledgeVersion
 from clara.knowledge.passages import CORPUS
 from clara.knowledge.questions import OUTSIDE
-from clara.language.detection import LanguageDetector
+from clara.language.detection import DEFAULT, LanguageDetector
 from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.language.identity_data import identity_rules
 from clara.language.packs import read_languages
 from clara.language.phrases import every
+from clara.language.spelling import Spelling, SpellingLexicon, read_sounds
 from clara.language.tokens import words
+from clara.retrieval.arrays import read_arrays
 from clara.retrieval.classifier import TextClassifier, read_classifier
 from clara.retrieval.passage import Found, Query
 from clara.retrieval.ports import IndexUnavailableError
@@ -62,7 +65,9 @@ def tools_from_data(knowledge: Knowledge, texts: Texts, danger: Danger, contact:
         rights=Rights(wishes, texts, classifier(data, "rights/model.npz", "wishes")),
         dialogue=build_dialogue(knowledge, texts, contact),
         scope=build_scope(data),
-        clarifying=Clarifying(read_ambiguous(data), texts, knowledge.names, knowledge.catalogue.places, knowledge.named),
+        clarifying=build_clarifying(knowledge, texts),
+        spelling=build_spelling(knowledge),
+        asking=Asking(read_phrasebooks(data)),
         writer=ExtractiveWriter(Framing(texts, knowledge.names, knowledge.passages, steps=knowledge.next_steps)),
         places=knowledge.catalogue.places,
     )
@@ -128,6 +133,34 @@ def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) ->
         for language, book in books.items()
     }
     return LanguageDetector(scripts, model.shares, model.about.get("answered_in", {}), [*spanish, *places], phrases, late)
+
+
+def build_clarifying(knowledge: Knowledge, texts: Texts) -> Clarifying:
+    """Give what asks back. Raises DataError."""
+    purposes = {procedure.id: procedure.purpose for procedure in knowledge.catalogue.procedures.values()}
+    catalogue, named = knowledge.catalogue, knowledge.named
+    return Clarifying(read_ambiguous(knowledge.data), texts, knowledge.names, purposes, catalogue.places, named)
+
+
+def build_spelling(knowledge: Knowledge) -> Spelling:
+    """Give what mends spelling, its words read by language as they are needed. Raises DataError."""
+    data, catalogue = knowledge.data, knowledge.catalogue
+    try:
+        arrays = read_arrays(data / "spelling.npz")
+    except (OSError, ValueError) as error:
+        remedy = f"no usable words ({error}); restore it from the repository, or run `python -m clara_lab.training.spelling`"
+        raise DataError([Fault("spelling.npz", "file", remedy)]) from error
+
+    @cache
+    def lexicon(language: str) -> SpellingLexicon | None:
+        return SpellingLexicon.of(arrays, language) if f"{language}_words" in arrays else None
+
+    places = [name for place in catalogue.places.by_code.values() for name in (place.name, *place.aliases)]
+    sounds, kept = read_sounds(data), dict[str, frozenset[str]]()
+    for language in sounds:  # of procedures the names alone: a vocabulary has misspelt ones
+        names = [item.name[said] for item in catalogue.procedures.values() for said in {DEFAULT, language}]
+        kept[language] = frozenset(word for name in (*places, *names) for word in words(name))
+    return Spelling(lexicon, sounds, kept)
 
 
 def build_scope(data: Path) -> Scope:

@@ -165,8 +165,9 @@ def _unserved(files: Mapping[str, Procedure], languages: Collection[str], places
     """Find procedures without a name in a served language, and facts that hold in a place which nobody knows."""
     for file, procedure in files.items():
         for language in languages:
-            if language not in procedure.name:
-                yield Fault(file, "$.name", f'"{language}" is a required property; add it')
+            for part, said in (("name", procedure.name), ("purpose", procedure.purpose)):
+                if language not in said and (said or part == "name"):
+                    yield Fault(file, f"$.{part}", f'"{language}" is a required property; add it')
         for fact in procedure.facts:
             if fact.territory not in places:
                 remedy = f"unknown territory '{fact.territory}'; use a code of data/places.json or add the place there"

@@ -155,7 +155,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A public procedure. `name` has one entry for each served language; phrases are by language."""
+    """A public procedure. `name` and `purpose` (what it is for) have one entry for each served language, phrases some.
+
+    Without a purpose it is offered by its name alone.
+    """
 
     id: str
     name: Mapping[str, str]
@@ -163,6 +166,7 @@ class Procedure:
     sections: tuple[Section, ...]
     vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lookalikes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    purpose: Mapping[str, str] = field(default_factory=dict)
     closed_on: date | None = None
     kind: ProcedureKind = ProcedureKind.PROCEDURE
 

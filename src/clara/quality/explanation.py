@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Protocol
 
+from clara.answering.dialogue.clarification import nearest_procedures
 from clara.answering.journey import EVIDENCE, Tools, converse, read
 from clara.answering.message import Message, Turn
 from clara.answering.writing.frame import citation_of
@@ -65,8 +66,14 @@ class Explainer:
     def explain(self, question: str, corpus: str, *, plan: bool, today: date | None = None) -> dict[str, Any]:
         """Search and tell everything that led to the result, as it would be if it were `today`."""
         asking = SearchChoice(EVIDENCE, corpus, today=today)
-        told = told_of(self.search.find(question, asking))
-        if corpus == CORPUS:
+        if corpus != CORPUS:
+            told = told_of(self.search.find(question, asking))
+        else:
+            reading = read_of(question, self.tools())
+            question, asking = reading.pop("asked"), replace(asking, focus=tuple(reading["focus"]))
+            found = self.search.find(question, asking)
+            told = told_of(found)
+            told["read"] = {**reading, "likely": dict(found.likely), "offers": nearest_procedures(found)}
             told["danger"] = self._danger(question)
         if plan:
             query = _as_searched(self.search.query(question, asking), told["trace"])
@@ -132,6 +139,20 @@ def _told(citation: Mapping[str, Any], shown: ShownPassage) -> dict[str, Any]:
     cited = citation_of(1, shown.passage)
     source = {"url": cited.source_url, "seen_on": cited.verified_on}
     return {**told, "recorded": True, "text": shown.passage.text, "source": source, "changed": shown.changed}
+
+
+def read_of(question: str, tools: Tools) -> dict[str, Any]:
+    """Tell how a message is read: the language, the words that were mended, the sentence that asks, the things asked."""
+    text = read(Turn(Message(question)), tools).asked
+    language = tools.detector.detect(text, None)
+    mended = tools.spelling.mended(text, language)
+    return {
+        "asked": mended.text,
+        "language": language,
+        "mended": [list(change) for change in mended.changes],
+        "focus": list(tools.asking.focus(mended.text, language)),
+        "parts": list(tools.asking.parts(mended.text, language)),
+    }
 
 
 def told_of(found: Found) -> dict[str, Any]:

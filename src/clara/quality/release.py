@@ -13,13 +13,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from clara.answering.snapshot import KnowledgeSnapshot
+from clara.answering.writing.several import AskedPart, distinct
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
+from clara.language.detection import DEFAULT
 from clara.quality.dataset import SPLITS, KnownIds, Question, read_questions
 from clara.quality.gate import BY_CATEGORY, Change, Regression, Shortfall, read_gate, read_left, regression, shortfalls
 from clara.quality.measures import MEASURES, Outcome, interval, missing, outcome_of, risk_coverage
 from clara.quality.question_vectors import QuestionVectors, moved
-from clara.retrieval.passage import Query, Retrieve
+from clara.retrieval.passage import Found, Query, Retrieve
 from clara.settings import resources
 
 Progress = Callable[[int, int], None]
@@ -85,7 +87,7 @@ def evaluate(
     if not questions:
         remedy = "no question is of both; choose others"
         raise DataError([Fault("queries.jsonl", f"split {choice.split}, category {choice.category}", remedy)])
-    outcomes = completed(questions, run(questions, _retriever(snapshot, choice.tier), asking(snapshot), progress))
+    outcomes = completed(questions, run(questions, _read(snapshot, choice.tier), asking(snapshot), progress))
     missed: list[Shortfall | Regression] = []
     applies = False
     for part in SPLITS:
@@ -114,7 +116,7 @@ def gated(
         return done
     questions = [outcome.question for outcome in done.outcomes]
     live = vectors.live
-    again = completed(questions, run(questions, _retriever(live, choice.tier), asking(live), progress))
+    again = completed(questions, run(questions, _read(live, choice.tier), asking(live), progress))
     return replace(done, shortfalls=(*done.shortfalls, *moved(_sides(done.outcomes), _sides(again), say)))
 
 
@@ -153,10 +155,32 @@ def _retriever(snapshot: KnowledgeSnapshot, tier: str) -> Retrieve:
     return snapshot.retriever if tier == CHAIN else snapshot.chains.tier(tier)
 
 
+def _read(snapshot: KnowledgeSnapshot, tier: str) -> Retrieve:
+    """Search as the conversation does: several things asked are each searched for, and what is found stands in their order."""
+    retrieve, tools = _retriever(snapshot, tier), snapshot.tools
+
+    def search(query: Query) -> Found:
+        asked = tools.asking.parts(query.text, query.language or DEFAULT)
+        parts = distinct([AskedPart(part, retrieve(replace(query, text=part, focus=()))) for part in asked])
+        if len(parts) <= 1:
+            return retrieve(query)
+        firsts = [(next(iter(part.found.likely)), part.found.hits) for part in parts]
+        hits = tuple(hit for first, found in firsts for hit in found if hit.passage.document_id == first)
+        return replace(parts[0].found, hits=hits)
+
+    return search
+
+
 def asking(snapshot: KnowledgeSnapshot) -> Callable[[Question], Query]:
-    """Ask as the conversation does: in the language that the text is written in."""
-    detector = snapshot.tools.detector
-    return lambda question: Query(question.query, CORPUS, detector.detect(question.query), LIMIT)
+    """Ask as the conversation does: in the language that the text is written in, mended, with the sentence that asks."""
+    tools = snapshot.tools
+
+    def query_of(question: Question) -> Query:
+        language = tools.detector.detect(question.query)
+        asked = tools.spelling.mended(question.query, language).text
+        return Query(asked, CORPUS, language, LIMIT, focus=tools.asking.focus(asked, language))
+
+    return query_of
 
 
 def _compare(before: dict[str, bool], outcomes: Sequence[Outcome], say: Say) -> list[Regression]:

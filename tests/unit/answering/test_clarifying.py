@@ -8,7 +8,7 @@ import pytest
 from tests.languages import LANGUAGES
 from unit_builders import hit_of
 
-from clara.answering.dialogue.clarification import Clarifying, near_procedures, read_ambiguous, turns_on_place
+from clara.answering.dialogue.clarification import Clarifying, nearest_procedures, read_ambiguous, turns_on_place
 from clara.answering.message import Message, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
 from clara.retrieval.passage import Found, Hit, Status
@@ -19,12 +19,18 @@ NOTHING = Found(Status.NOT_FOUND, "pgvector")
 @pytest.fixture(scope="module")
 def clarifying(data: Path, texts: Texts, real: Any) -> Clarifying:
     """What asks back, on the real data."""
-    return Clarifying(read_ambiguous(data), texts, real.names, real.catalogue.places, real.named)
+    purposes = {procedure.id: procedure.purpose for procedure in real.catalogue.procedures.values()}
+    return Clarifying(read_ambiguous(data), texts, real.names, purposes, real.catalogue.places, real.named)
 
 
-def found(*hits: Hit) -> Found:
-    """Find these."""
-    return Found(Status.FOUND, "pgvector", hits)
+def found(*hits: Hit, **likely: float) -> Found:
+    """Find these, while these procedures are so likely."""
+    return Found(Status.FOUND, "pgvector", hits, likely=likely, outside=0.0)
+
+
+def refused(outside: float | None, **likely: float) -> Found:
+    """Find nothing, while these procedures are so likely, and none of them."""
+    return Found(Status.NOT_FOUND, "pgvector", likely=likely, outside=outside)
 
 
 @pytest.mark.parametrize(
@@ -50,26 +56,70 @@ def test_bare_nouns(clarifying: Clarifying, asked: str, language: str, options: 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_question(clarifying: Clarifying, real: Any, language: str) -> None:
-    """The question lists the procedures by their names, numbered, in the person's language."""
-    reply = clarifying.ask("?", found(hit_of("nie-plazos-01"), hit_of("tie-plazos-01", 0.8)), language)
+    """The question lists the procedures by their names and what they are for, numbered, in the person's language."""
+    reply = clarifying.ask("?", found(hit_of("nie-plazos-01"), nie=0.4, tie=0.35, imv=0.25), language)
     assert reply is not None
     assert reply.status is ReplyStatus.CLARIFIED
-    assert reply.options == ("nie", "tie")
-    assert f"1. {real.names['nie'][language]}\n2. {real.names['tie'][language]}" in reply.text
+    assert reply.options == ("nie", "tie", "imv")
+    procedures = real.catalogue.procedures
+    said = [f"*{real.names[name][language]}*: {procedures[name].purpose[language]}" for name in ("nie", "tie")]
+    assert f"1. {said[0]}\n2. {said[1]}" in reply.text
 
 
 @pytest.mark.parametrize(
-    ("scores", "expected"),
+    ("likely", "expected"),
     [
-        pytest.param({"nie": 1.0}, [], id="one"),
-        pytest.param({"nie": 1.0, "tie": 0.69}, [], id="clearly-first"),
-        pytest.param({"nie": 1.0, "tie": 0.7}, ["nie", "tie"], id="near"),
-        pytest.param({"nie": 1.0, "tie": 0.9, "imv": 0.6, "arraigo": 0.59}, ["nie", "tie", "imv"], id="a-third"),
+        pytest.param({"nie": 1.0}, ["nie"], id="one"),
+        pytest.param({"nie": 0.96, "tie": 0.04}, ["nie"], id="the-second-is-unlikely"),
+        pytest.param({"nie": 0.4, "tie": 0.3, "imv": 0.2, "arraigo": 0.1}, ["nie", "tie", "imv"], id="three-at-most"),
+        pytest.param({}, [], id="nothing-known"),
     ],
 )
-def test_near_procedures(scores: dict[str, float], expected: list[str]) -> None:
-    """Procedures are offered only when the second one fits nearly as well as the first."""
-    assert near_procedures([hit_of(f"{name}-plazos-01", score) for name, score in scores.items()]) == expected
+def test_nearest_procedures(likely: dict[str, float], expected: list[str]) -> None:
+    """The likeliest procedures are given, best first."""
+    assert nearest_procedures(found(**likely)) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "outcome", "options"),
+    [
+        pytest.param("?", found(hit_of(), nie=0.51, tie=0.49), (), id="one-is-likely"),
+        pytest.param("?", found(hit_of(), nie=0.49, tie=0.51), ("nie", "tie"), id="none-is-likely"),
+        pytest.param("el NIE y la TIE", found(hit_of(), nie=0.49, tie=0.51), (), id="named"),
+        pytest.param("?", refused(0.49, nie=0.3, tie=0.2), ("nie", "tie"), id="refused-in-doubt"),
+        pytest.param("?", refused(0.2, nie=0.24, tie=0.2), (), id="refused-with-nothing-likely"),
+        pytest.param("?", refused(0.51, nie=0.3, tie=0.2), (), id="refused"),
+        pytest.param("?", refused(None), (), id="nobody-told"),
+    ],
+)
+def test_doubt(clarifying: Clarifying, asked: str, outcome: Found, options: tuple[str, ...]) -> None:
+    """Where no procedure is likelier than all others together, or it was refused in doubt, the likeliest are offered."""
+    reply = clarifying.ask(asked, outcome, "es")
+    assert (reply.options if reply else ()) == options
+
+
+@pytest.mark.parametrize(
+    ("asked", "likely", "options"),
+    [
+        pytest.param("?", {"nie": 0.95, "tie": 0.05}, (), id="sure"),
+        pytest.param("?", {"nie": 0.7, "tie": 0.2, "imv": 0.08, "arraigo": 0.02}, ("tie", "imv"), id="likely"),
+        pytest.param("¿y el NIE?", {"nie": 0.7, "tie": 0.3}, (), id="named"),
+        pytest.param("?", {}, (), id="nobody-told"),
+    ],
+)
+def test_what_else_may_be_meant(clarifying: Clarifying, asked: str, likely: dict[str, float], options: tuple[str, ...]) -> None:
+    """Below an answer that is likely and not sure stands what else may be meant, numbered."""
+    text, offered = clarifying.also(found(hit_of(), **likely), asked, "es")
+    assert offered == options
+    assert bool(text) is bool(options)
+
+
+def test_a_refusal_names_what_is_near(clarifying: Clarifying) -> None:
+    """Below a refusal stand the two procedures that are nearest; nothing where nothing is near."""
+    text, options = clarifying.nearest(refused(0.8, nie=0.1, tie=0.06, imv=0.04), "es")
+    assert options == ("nie", "tie")
+    assert "1. *NIE" in text
+    assert clarifying.nearest(refused(1.0), "es") == ("", ())
 
 
 def test_the_place(clarifying: Clarifying, texts: Texts) -> None:
@@ -86,7 +136,7 @@ def test_the_place(clarifying: Clarifying, texts: Texts) -> None:
 
 def test_never_twice(clarifying: Clarifying) -> None:
     """After one question back the best guess is answered; an outage is never turned into a question."""
-    near = found(hit_of("nie-plazos-01"), hit_of("tie-plazos-01", 0.8))
+    near = found(hit_of("nie-plazos-01"), nie=0.4, tie=0.35, imv=0.25)
     past = (Past("?", ReplyStatus.CLARIFIED, "es", options=("nie", "tie")),)
     turn = Turn(Message("?"), asked="?", found=near)
     assert isinstance(clarifying.answer(turn), Reply)

@@ -68,8 +68,8 @@ FREE, OTHER = limited("nie-plazos-08"), limited("nie-plazos-09")
         ),
         pytest.param(
             [limited("nie-plazos-02", "nie-plazos-01"), limited("nie-plazos-01", score=0.9)],
-            ["01", "02"],
-            id="said-before-its-fact",
+            ["02", "01"],
+            id="said-behind-the-best-fact",
         ),
         pytest.param([limited("nie-plazos-01", "nie-plazos-07")], ["01"], id="not-published"),
         pytest.param([limited("nie-plazos-01")], ["01"], id="none"),

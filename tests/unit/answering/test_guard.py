@@ -163,7 +163,7 @@ def test_no_door_is_shut_on_who_may_be_in_danger(guard: Guard, status: ReplyStat
 
 
 def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -> None:
-    """Not at the first message, not when it was asked, not when something else was offered."""
+    """Not at the first message, nor when it or something else was asked. What is offered below an answer asks nothing."""
     due = {
         (): False,
         (said("hint"),): True,
@@ -171,7 +171,8 @@ def test_the_question_is_asked_in_a_conversation_and_never_twice(guard: Guard) -
         (said("hint", age=4_000),): False,
         (said("hint", options=OPTIONS),): False,
         (said("hint"), said("calm", options=OPTIONS)): False,
-        (said("hint", options=("nie", "tie")),): False,
+        (said("hint", ReplyStatus.CLARIFIED, options=("nie", "tie")),): False,
+        (said("hint", options=("nie", "tie")),): True,
     }
     for past, asked in due.items():
         watched = guard.watch(turn("hint", *past))

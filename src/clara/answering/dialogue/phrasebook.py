@@ -43,6 +43,7 @@ class Phrasebook:
 
     following: Phrases[PhraseKind]
     correcting: Phrases[PhraseKind]
+    wants: Phrases[bool]
     addressing: Phrases[bool]
     agreement: frozenset[tuple[str, ...]]
     numbers: Mapping[str, int]
@@ -72,6 +73,7 @@ def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:
     return Phrasebook(
         following=_labelled(document, _FOLLOWING),
         correcting=_labelled(document, _CORRECTING),
+        wants=Phrases((phrase, True) for phrase in document["wants"]),
         addressing=Phrases((phrase, True) for phrase in document["addressing"]),
         agreement=frozenset(tuple(words(phrase)) for phrase in document["agreement"]),
         numbers={**numbers, **{_plain(word): -1 for word in document["last"]}},

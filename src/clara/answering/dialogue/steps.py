@@ -115,11 +115,11 @@ class Dialogue:
             return self._obeyed(turn, choice.option, turn.language)
         if choice.option in self.listing.menu.topics:
             return self._listed(self.listing.menu.topics[choice.option], turn.language)
-        return replace(turn, asked=self._about(choice, turn))
+        return replace(turn, asked=self._about(choice, turn), understood=True)
 
     def obey(self, turn: Turn) -> Turn | Reply:
         """Answer greetings, thanks, help, the menu and the wish to talk to a person."""
-        if _resolved(turn):
+        if turn.understood:
             return turn
         recognised = self.commands.recognise(turn.question, turn.language)
         if recognised is not None:
@@ -133,11 +133,11 @@ class Dialogue:
 
     def correct(self, turn: Turn) -> Turn | Reply:
         """Look again after a correction, with what it says; or ask which other procedure was meant."""
-        correction = None if _resolved(turn) else self.correcting.correct(self._plain(turn), turn.past, turn.language)
+        correction = None if turn.understood else self.correcting.correct(self._plain(turn), turn.past, turn.language)
         if correction is None:
             return turn
         if correction.asked:
-            return replace(turn, asked=correction.asked, corrected=True, apart=correction.apart)
+            return replace(turn, asked=correction.asked, understood=True, corrected=True, apart=correction.apart)
         before = self.correcting.asked_before(turn.past, turn.language)
         text = before.question if before is not None else turn.question
         refused = {earlier.document_id for earlier in recent(turn.past)}.union(
@@ -149,11 +149,18 @@ class Dialogue:
 
     def follow_up(self, turn: Turn) -> Turn:
         """Make of a message that hangs on the last turns a question that stands alone."""
-        if turn.corrected or _resolved(turn):
+        if turn.understood:
             return turn
-        plain = self._plain(turn)
+        plain = self.commands.uncourteous(turn.asked, turn.language)
         asked = self.following.resolve(plain, turn.past, turn.language)
-        return replace(turn, asked=turn.question if asked == plain else asked)
+        return turn if asked == plain else replace(turn, asked=asked, understood=True)
+
+    def running(self, turn: Turn) -> str:
+        """Give the procedure that is spoken of, unless the message names others; "" for none."""
+        subject = self.following.subject(turn.past)
+        document = subject.document_id if subject else None
+        named = self.named.find(turn.asked)
+        return "" if document is None or (named and document not in named) else document
 
     def _plain(self, turn: Turn) -> str:
         return self.commands.uncourteous(turn.question, turn.language)
@@ -198,8 +205,3 @@ class Dialogue:
         else:
             said = before.question[:MOST_REPEATED]
         return f"{name}: {said}" if said else name
-
-
-def _resolved(turn: Turn) -> bool:
-    """Whether an earlier step has said what is asked: "ok" that took the only option is no thanks any more."""
-    return turn.asked not in ("", turn.question)

@@ -1,7 +1,8 @@
 """What Clara does not do, said kindly: two steps around the search.
 
 Before it, `screen` ends messages that give orders to the machine, are indecent or hateful, and insults without a question;
-an insult around a question is taken off, and the question is answered. After it, `tell_apart` names a refusal: out of scope
+an insult or an order
+around a question is taken off, and the question is answered. After it, `tell_apart` names a refusal: out of scope
 where it is clear what the question is about, else the honest "not found". It never takes an answer away.
 """
 
@@ -26,6 +27,20 @@ _MARKUP = re.compile(
     r"|###? ?(?:system|instruction)",
     re.IGNORECASE,
 )
+
+# What such marks enclose, or a line of them, is not said to Clara either.
+_ENCLOSED: Final = re.compile(
+    r"(?P<open>[\[<])\s*(?P<name>system|inst|admin|prompt)[^\]>]*[\]>].*?[\[<]\s*/\s*(?P=name)[^\]>]*[\]>]"
+    r"|#{3,}[^#]*#{3,}|</?[a-z][^<>]{0,60}>",
+    re.IGNORECASE | re.DOTALL,
+)
+# Behind these signs a clause ends.
+_CLAUSE: Final = re.compile(r"(?<=[.!?;:,،؛。！？；，\n])\s*")
+
+
+def unmarked(text: str) -> str:
+    """Give a text without marks, and what they enclose, that come along when somebody copies it, or that talk to a machine."""
+    return " ".join(_ENCLOSED.sub(" ", text).split())
 
 
 class AbuseKind(StrEnum):
@@ -59,6 +74,12 @@ class Abuse:
         if _MARKUP.search(text):
             return AbuseKind.ORDERS
         return AbuseKind.INSULT if not reported and self.insults.search(said) else None
+
+    def without_orders(self, text: str) -> str:
+        """Give the text without the clauses that give orders to the machine: what may be left is the question; else ""."""
+        clauses = _CLAUSE.split(text)
+        left = " ".join(clause for clause in clauses if self.recognise(clause) is not AbuseKind.ORDERS).strip()
+        return "" if self.recognise(left) is AbuseKind.ORDERS else left
 
     def without(self, text: str) -> str:
         """Give the text without insults and swearing: what may be left is the question."""
@@ -101,6 +122,9 @@ ANSWERS: Final = {
 CLEAR: Final = 0.6
 # With fewer words that carry meaning than this beside it, an insult holds no question.
 QUESTION: Final = 2
+# Beside orders to the machine a question has at least so many of them, and is surely about something that is held.
+GLUED: Final = 3
+CERTAIN: Final = 0.1
 
 # The class of questions that the catalogue holds, and of those about Spanish public matters which it does not hold.
 HELD: Final = "held"
@@ -123,9 +147,11 @@ class Scope:
     def screen(self, turn: Turn, say: Say) -> Turn | Reply:
         """End what holds no question; take insults and swearing off what is looked for."""
         kind = self.abuse.recognise(turn.question)
+        asked = turn.asked or turn.question
+        if kind is AbuseKind.ORDERS and self._said(left := self.abuse.without_orders(asked)) >= GLUED:
+            return replace(turn, asked=left, ordered=True)
         if kind is not None and kind is not AbuseKind.INSULT:
             return answer(kind, turn.language, say)
-        asked = turn.asked or turn.question
         cleaned = self.abuse.without(asked)
         if kind is AbuseKind.INSULT and self._said(cleaned) < QUESTION:
             return answer(kind, turn.language, say)
@@ -133,13 +159,15 @@ class Scope:
 
     def tell_apart(self, turn: Turn, say: Say) -> Turn | Reply:
         """Name the refusal of a question for which nothing was found; everything else goes on."""
-        if turn.found is None or turn.found.status is not Status.NOT_FOUND:
+        found = turn.found
+        doubted = turn.ordered and found is not None and (found.outside is None or found.outside > CERTAIN)
+        if found is None or (found.status is not Status.NOT_FOUND and not doubted):
             return turn
         kind = self.abuse.recognise(turn.question) or self._clear(turn.asked or turn.question, turn.vectors or TurnVectors())
         if kind is None:
             return turn
         reply = answer(kind, turn.language, say)
-        return replace(reply, tier=turn.found.tier, timings_ms=turn.found.timings_ms, trace={**reply.trace, **turn.found.trace})
+        return replace(reply, tier=found.tier, timings_ms=found.timings_ms, trace={**reply.trace, **found.trace})
 
     def _clear(self, text: str, vectors: TurnVectors) -> AbuseKind | None:
         """Tell what a text is about that is clearly outside."""

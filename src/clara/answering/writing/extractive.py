@@ -20,7 +20,7 @@ SHAPES = (Shape(quotes=True, cautioned=True), Shape(quotes=True, cautioned=True,
 
 
 def choose(hits: Sequence[Hit]) -> list[Hit]:
-    """Pick the facts to show: the best ones of the best one's section, in the editor's order, then near ones.
+    """Pick the facts to show: the best one, others of its section in the editor's order, then near ones.
 
     The last is the one to drop when there is no room for all.
     """
@@ -30,7 +30,7 @@ def choose(hits: Sequence[Hit]) -> list[Hit]:
     same.sort(key=lambda hit: hit.score + FIRST_FACT / place_of(hit.passage), reverse=True)
     others = [hit for hit in near if hit.passage.section != best.passage.section]
     kept = same[:MAX_FACTS]
-    kept.sort(key=lambda hit: place_of(hit.passage))
+    kept.sort(key=lambda hit: (hit.passage.id != best.passage.id, place_of(hit.passage)))
     return [*kept, *others][:MAX_FACTS]
 
 

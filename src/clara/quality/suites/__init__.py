@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from clara.quality.suites.comprehension import UNDERSTANDING
 from clara.quality.suites.conversations import CONVERSATIONS
 from clara.quality.suites.hostile import HOSTILE
 from clara.quality.suites.needs import NEEDS
@@ -26,5 +27,6 @@ SUITES: Final[Mapping[str, Suite]] = {
         MUTATED,
         NEEDS,
         SCOPE,
+        UNDERSTANDING,
     )
 }

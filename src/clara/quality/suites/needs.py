@@ -2,7 +2,8 @@
 
 A row of `phenomenon` "out" asks for nothing that is held and must be refused. Each other one is counted under its phenomenon,
 where the first procedure cited must be one of `expected` or `accepted`, and under "answered or offered", where a list of
-options that holds one is as good: who does not name her matter may be asked back. `previous` is what the person asked before.
+options that holds one is as good: who does not name her matter may be asked back. An "open" need, which several procedures fit,
+counts as right either way. `previous` is what the person asked before.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from clara.quality.suites.conversations import held
 from clara.quality.suites.replies import REFUSALS
 from clara.quality.suites.suite import Case, Judged, Stage, Suite, each, judged
 
-PHENOMENA: Final = ("named", "need", "phonetic", "story", "two", "open", "follow_up")
+OPEN: Final = "open"
+PHENOMENA: Final = ("named", "need", "phonetic", "story", "two", OPEN, "follow_up")
 OUT: Final = "out"
 # Whoever is beaten is told whom to call before anything is cited.
 VIOLENCE: Final = "violencia_genero_urgencias"
@@ -32,9 +34,10 @@ def _need(stage: Stage, case: Case) -> Iterator[Judged]:
         return
     right = {*case["expected"], *case["accepted"]}
     first = cited[0] in right if cited else (reply.status is ReplyStatus.URGENT and VIOLENCE in right)
-    yield judged(case, case["phenomenon"], first, note)
+    offered = first or not right.isdisjoint(reply.options)
+    yield judged(case, case["phenomenon"], offered if case["phenomenon"] == OPEN else first, note)
     yield judged(case, FIRST, first, note)
-    yield judged(case, OFFERED, first or not right.isdisjoint(reply.options), note)
+    yield judged(case, OFFERED, offered, note)
 
 
 def _reply(stage: Stage, case: Case) -> Reply:
