@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Final
 
-from clara.answering.dialogue.clarification import Clarifying
+from clara.answering.dialogue.clarification import Clarifying, turns_on_place
 from clara.answering.dialogue.correction import set_apart
 from clara.answering.dialogue.message_parts import Asking
 from clara.answering.dialogue.steps import Dialogue
@@ -177,21 +177,24 @@ def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def answer_each(turn: Turn, tools: Tools) -> Turn | Reply:
     """Answer several things asked at once, where each is surely about a procedure of its own."""
-    asked = () if turn.understood else tools.asking.parts(turn.asked, turn.language)
+    asked = () if turn.understood or turn.ordered else tools.asking.parts(turn.asked, turn.language)
     place = tools.places.territory_of(turn.asked)  # said once, it holds for all that is asked
     around = tuple(tools.places.around(place.code)) if place else ()
     query = Query("", tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors, territories=around)
-    parts = several.distinct([several.AskedPart(part, tools.retrieve(replace(query, text=part))) for part in asked])
-    if len(parts) <= 1:
+    parts = several.found_apart(tools.retrieve, query, asked)
+    if len(parts) <= 1 or any(turns_on_place(part.found.hits) for part in parts if place is None):
         return turn
     language, found = turn.language, parts[0].found
+    notes = "\n\n".join(dict.fromkeys(note for part in parts for note in _notes(turn, part.found, tools)))
+    notes = f"{notes}\n\n" if notes else ""
     below = _below(turn, tools, language, asks=tools.guard.asks(turn))
-    room = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
+    room = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + notes + below)
     written = several.write(tools.writer, parts, language, room, f"_{tools.texts.say(language, 'verify')}_")
     if written is None:
         return turn
     trace = {**_trace(found), "writing": dict(written.trace), "parts": [_trace(part.found) for part in parts]}
-    return Reply(written.text, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
+    said = f"{notes}{written.text}"
+    return Reply(said, ReplyStatus.ANSWERED, language, found.tier, written.citations, found.timings_ms, trace)
 
 
 def find(turn: Turn, tools: Tools) -> Turn:

@@ -70,11 +70,12 @@ class Explainer:
             told = told_of(self.search.find(question, asking))
         else:
             reading = read_of(question, self.tools())
+            danger = self._danger(question)
             question, asking = reading.pop("asked"), replace(asking, focus=tuple(reading["focus"]))
             found = self.search.find(question, asking)
             told = told_of(found)
             told["read"] = {**reading, "likely": dict(found.likely), "offers": nearest_procedures(found)}
-            told["danger"] = self._danger(question)
+            told["danger"] = danger
         if plan:
             query = _as_searched(self.search.query(question, asking), told["trace"])
             told["plan"] = [VECTOR.sub("'[…]'", line) for line in self.plan(query)]
@@ -103,7 +104,8 @@ class Explainer:
             told["again"] = self._answered_again(stored)
         question = read(Turn(Message(stored.text)), self.tools()).question
         if any(character.isalnum() for character in question):
-            told["now"] = self.explain(question, CORPUS, plan=False)
+            now = self.explain(question, CORPUS, plan=False)
+            told["now"] = {name: value for name, value in now.items() if name != "read"}  # it repeats words of the message
         return told
 
     def _cited_then(self, stored: StoredTurn) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from clara.answering.snapshot import KnowledgeSnapshot
-from clara.answering.writing.several import AskedPart, distinct
+from clara.answering.writing.several import found_apart
 from clara.data_files import DataError, Fault
 from clara.knowledge.passages import CORPUS
 from clara.language.detection import DEFAULT
@@ -161,7 +161,7 @@ def _read(snapshot: KnowledgeSnapshot, tier: str) -> Retrieve:
 
     def search(query: Query) -> Found:
         asked = tools.asking.parts(query.text, query.language or DEFAULT)
-        parts = distinct([AskedPart(part, retrieve(replace(query, text=part, focus=()))) for part in asked])
+        parts = found_apart(retrieve, query, asked)
         if len(parts) <= 1:
             return retrieve(query)
         firsts = [(next(iter(part.found.likely)), part.found.hits) for part in parts]

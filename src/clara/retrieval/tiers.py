@@ -42,10 +42,9 @@ def tiers(chain: Sequence[Tier], on_outage: Callable[[str, IndexUnavailableError
             outages += [name for name in found.outages if name not in outages]
             confidence = last.confidence if found.confidence is None else found.confidence
             trace = {**last.trace, **found.trace}  # a refusal is explained by the tier that judged, not by the last one
-            likely, outside = (found if found.outside is not None else last).likely, found.outside
-            outside = last.outside if outside is None else outside
-            last = replace(found, outages=tuple(outages), timings_ms=timings, confidence=confidence, trace=trace)
-            last = replace(last, likely=likely, outside=outside)
+            told = last if found.outside is None else found
+            last = replace(found, outages=tuple(outages), timings_ms=timings, confidence=confidence, trace=trace,
+                           likely=told.likely, outside=told.outside)  # fmt: skip
             if found.status is Status.FOUND:
                 return last
         if outages:

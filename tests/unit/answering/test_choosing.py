@@ -67,3 +67,19 @@ def test_agrees(choosing: Choosing, text: str) -> None:
     only = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv",))
     assert choosing.choose(text, (only,), "es").option == "imv"
     assert choosing.choose(text, (OFFERED,), "es") is None
+
+
+@pytest.mark.parametrize(
+    ("status", "option"),
+    [
+        pytest.param(ReplyStatus.CLARIFIED, "nie", id="asked-back"),
+        pytest.param(ReplyStatus.NOT_FOUND, "nie", id="below-a-refusal"),
+        pytest.param(ReplyStatus.ANSWERED, None, id="below-an-answer"),
+    ],
+)
+def test_ok_agrees_to_what_was_asked(choosing: Choosing, status: ReplyStatus, option: str | None) -> None:
+    """Who says "ok" to an answer has read it, and does not want what else might have been meant; a number still chooses."""
+    past = (Past("¿y el número?", status, "es", options=("nie",)),)
+    choice = choosing.choose("ok", past, "es")
+    assert (choice.option if choice else None) == option
+    assert choosing.choose("1", past, "es").option == "nie"

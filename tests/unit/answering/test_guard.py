@@ -16,7 +16,15 @@ from clara.answering.texts import Texts, read_texts
 HINT = Alarm(AlarmLevel.HINT, (DangerKind.SUICIDE,))
 LIKELY = Alarm(AlarmLevel.LIKELY, (DangerKind.SUICIDE,))
 SURE = Alarm(AlarmLevel.SURE, (DangerKind.VIOLENCE,))
+STORIES = {
+    f"{'story ' * 60}and can I?": AlarmLevel.LIKELY,
+    f"{'story ' * 58}can I?": AlarmLevel.SURE,
+    f"{'story ' * 70}and nothing is asked": AlarmLevel.SURE,
+}
+HOPELESS = f"{'story ' * 70}and can I?"
 HEARD = {
+    **dict.fromkeys(STORIES, SURE),
+    HOPELESS: Alarm(AlarmLevel.SURE, (DangerKind.VIOLENCE, DangerKind.SUICIDE)),
     "calm": CALM,
     "hint": HINT,
     "likely": LIKELY,
@@ -77,6 +85,23 @@ def test_who_is_surely_in_danger_is_answered_at_once(guard: Guard) -> None:
     """The reply is help, in the person's language; its trace names kinds and not a word of the message."""
     reply = guard.watch(turn("sure"))
     assert reply == Reply("whole violence", ReplyStatus.URGENT, "es", trace={"danger": ["violence"], "level": "sure"})
+
+
+@pytest.mark.parametrize(("text", "level"), STORIES.items(), ids=["asks", "short", "asks-nothing"])
+def test_a_story_with_a_question_is_answered_below_the_help(guard: Guard, text: str, level: AlarmLevel) -> None:
+    """What the model hears in a long story that asks something leaves room for the answer; help stands first either way."""
+    watched = guard.watch(turn(text))
+    if level is AlarmLevel.SURE:
+        assert isinstance(watched, Reply)
+        assert watched.text == "whole violence"
+    else:
+        assert isinstance(watched, Turn)
+        assert guard.above(watched, "es").startswith("line violence")
+
+
+def test_who_may_want_to_die_is_answered_with_help_alone(guard: Guard) -> None:
+    """However long the story is, and whatever it asks: no procedure stands below that help."""
+    assert isinstance(guard.watch(turn(HOPELESS)), Reply)
 
 
 def test_a_wish_beside_danger_is_heard_too(guard: Guard) -> None:

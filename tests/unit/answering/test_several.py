@@ -1,6 +1,7 @@
 """Tests of answering several things asked at once."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ from clara.answering.message import MAX_REPLY
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
-from clara.answering.writing.several import AskedPart, distinct, write
-from clara.retrieval.passage import Found, Hit, Status
+from clara.answering.writing.several import AskedPart, distinct, found_apart, write
+from clara.retrieval.passage import Found, Hit, Query, Status
 
 
 def part(name: str, share: float, outside: float = 0.0, status: Status = Status.FOUND, *hits: Hit) -> AskedPart:
@@ -59,3 +60,16 @@ def test_no_room(writer: ExtractiveWriter, texts: Texts) -> None:
     """Where not every part fits, none is cut: the message is answered as one."""
     parts = [part(name, 1.0, 0.0, Status.FOUND, hit_of(f"{name}-plazos-01")) for name in ("nie", "tie")]
     assert write(writer, parts, "es", 100, f"_{texts.say('es', 'verify')}_") is None
+
+
+def test_each_part_is_searched_for_as_the_whole_was() -> None:
+    """Parts keep the language, the place and the rest of the query, and have no focus of their own."""
+    seen: list[Query] = []
+
+    def retrieve(query: Query) -> Found:
+        seen.append(query)
+        return part(query.text, 1.0).found
+
+    whole = Query("nie tie", "clara", "es", 12, territories=("ES-MD",), focus=("tie",))
+    assert [one.asked for one in found_apart(retrieve, whole, ["nie", "tie"])] == ["nie", "tie"]
+    assert seen == [replace(whole, text=text, focus=()) for text in ("nie", "tie")]

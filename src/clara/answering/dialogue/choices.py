@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.phrasebook import Phrasebook, joined
-from clara.answering.message import Past
+from clara.answering.message import Past, ReplyStatus
 from clara.knowledge.keyword_tier import NamedProcedures
 from clara.language.figures.lexicon import chinese
 from clara.language.tokens import length, words
@@ -54,7 +54,8 @@ class Choosing:
             return Choice(listed.get(place), offered)
         if offered is not recent(past)[0]:
             return None  # in words one chooses what was offered just now
-        if len(options) == 1 and self.agrees(question, language):
+        asked = offered.status is not ReplyStatus.ANSWERED  # what stands below an answer asks nothing that "ok" agrees to
+        if asked and len(options) == 1 and self.agrees(question, language):
             return Choice(options[0], offered)
         named = [name for name in self._named.find(question) if name in options]
         if len(named) == 1 and length(question) <= LONGEST_NAME:

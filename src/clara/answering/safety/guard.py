@@ -29,6 +29,7 @@ _SHUT: Final = (ReplyStatus.NOT_FOUND, ReplyStatus.OUT_OF_SCOPE)
 # Replies that asked nothing, whatever they offered below.
 _SAID: Final = (ReplyStatus.ANSWERED, ReplyStatus.NOT_FOUND)
 _KINDS: Final = frozenset(DangerKind)
+_QUESTION: Final = re.compile(r"[?？؟]")
 _CLAUSE: Final = re.compile(r"[,.;:!?،。，；！…\n]+")
 
 
@@ -62,8 +63,12 @@ class Guard:
 
     @staticmethod
     def _softened(alarm: Alarm, text: str) -> Alarm:
-        """Take what the model hears in a life story for likely: help stands above the answer to what is asked in it."""
-        return Alarm(min(alarm.level, AlarmLevel.LIKELY), alarm.kinds) if length(text) > STORY else alarm
+        """Take what the model hears in a life story for likely: help stands above the answer to what is asked in it.
+
+        Where nothing is asked, or somebody may want to die, help stays the whole reply.
+        """
+        asks = length(text) > STORY and _QUESTION.search(text) and DangerKind.SUICIDE not in alarm.kinds
+        return Alarm(min(alarm.level, AlarmLevel.LIKELY), alarm.kinds) if asks else alarm
 
     def above(self, turn: Turn, language: str) -> str:
         """Say whom to call, for above a reply to somebody who is likely in danger."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from clara.answering.message import Citation
 from clara.answering.writing.frame import Writer, Written
-from clara.retrieval.passage import Found, Status
+from clara.retrieval.passage import Found, Query, Retrieve, Status
 
 # A part is answered beside others when one procedure has this share of what may be meant, and it is hardly about none. With .6
 # of 26 development messages that ask several things 12 got all answers instead of 10, and 13 others one too many instead of 6.
@@ -22,6 +22,11 @@ class AskedPart:
 
     asked: str
     found: Found
+
+
+def found_apart(retrieve: Retrieve, query: Query, parts: Sequence[str]) -> list[AskedPart]:
+    """Search for each part as `query` does; give those that are surely about procedures of their own, in the order asked."""
+    return distinct([AskedPart(part, retrieve(replace(query, text=part, focus=()))) for part in parts])
 
 
 def distinct(parts: Sequence[AskedPart]) -> list[AskedPart]:
