@@ -149,7 +149,7 @@ def test_what_is_not_found_is_asked_again_in_spanish(opened: Opened, gemini: Mod
     """A translation finds what the question does not; what was found is left alone, and an outage of the translator too."""
     services = opened(knowledge_url, rag_translator="gemini", gemini_calls_per_day=3)
     retrieve = services.retriever
-    strange = Query("ngapi kitambulisho cha mgeni", "clara", "en")
+    strange = Query("bei ya kadi ya mgeni ni ngapi", "clara", "en")
     spanish = gemini_text(json.dumps({"spanish": "¿Cuánto cuesta el NIE?", "english": "x"}))
     gemini.faults += [spanish, gemini_refusal(503, "UNAVAILABLE")]
     found = retrieve(strange)

@@ -19,8 +19,8 @@ from clara.language.phrases import Phrase
 from clara.language.tokens import words
 from clara.retrieval.passage import Found, Hit, Status
 
-# A procedure that has this share of what is held is answered; below it the likeliest are offered. On 478 development questions
-# with an answer this answers 456, 29 of them wrongly; with .6 it answers 443, 23 of them wrongly.
+# A procedure that has this share of what is held is answered; below it the likeliest are offered. Of 488 development
+# questions that are held, told by the model and names alone, this answers 458, 29 of them wrongly; .6 answers 443, 23 wrongly.
 LIKELY: Final = 0.5
 # From this share on nothing else is offered beside an answer.
 SURE: Final = 0.9

@@ -156,11 +156,12 @@ class Dialogue:
         return turn if asked == plain else replace(turn, asked=asked, understood=True)
 
     def running(self, turn: Turn) -> str:
-        """Give the procedure that is spoken of, unless the message names others; "" for none."""
-        subject = self.following.subject(turn.past)
-        document = subject.document_id if subject else None
-        named = self.named.find(turn.asked)
-        return "" if document is None or (named and document not in named) else document
+        """Give the procedure that is spoken of, unless the message itself names one; "" for none.
+
+        What names its matter is looked for alike whatever was said before, so that its result is remembered for everybody.
+        """
+        subject = None if self.named.find(turn.asked) else self.following.subject(turn.past)
+        return subject.document_id or "" if subject else ""
 
     def _plain(self, turn: Turn) -> str:
         return self.commands.uncourteous(turn.question, turn.language)
