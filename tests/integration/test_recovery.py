@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
@@ -198,6 +199,34 @@ def test_a_living_worker_keeps_what_it_took_over(empty_url: str) -> None:
         stop.set()
         for thread in threads:
             thread.join()
+
+
+# Keeps whoever gives a job back waiting for as long as somebody else holds the lock.
+HELD = """
+    create function hold() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock(7); return new; end $$;
+    create trigger held before update on procrastinate_jobs for each row when (new.status = 'todo') execute function hold()
+"""
+WAITING = """
+    select count(*) from pg_locks
+     where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+"""
+
+
+def test_a_worker_that_registers_meanwhile_keeps_its_job(empty_url: str) -> None:
+    """A recovery that began before a worker was registered leaves alone what that worker took over."""
+    with psycopg.connect(empty_url, autocommit=True) as connection, psycopg.connect(empty_url) as other:
+        dead = heartbeat(connection, -3_600)
+        abandoned, taken_over = job_of(connection, dead), job_of(connection, dead)
+        connection.execute(HELD)
+        other.execute("select pg_advisory_xact_lock(7)")
+        with ThreadPoolExecutor(1) as pool:
+            recovering = pool.submit(recover, empty_url)
+            until(lambda: connection.execute(WAITING).fetchall() == [(1,)])
+            taking = "update procrastinate_jobs set worker_id = %s where id = %s"
+            connection.execute(taking, [heartbeat(connection, AGES), taken_over])
+            other.rollback()
+            assert recovering.result() == [abandoned]
 
 
 def test_what_ended_without_record_is_given_back(empty_url: str) -> None:

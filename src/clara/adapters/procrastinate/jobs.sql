@@ -73,6 +73,8 @@ values (-nextval(pg_get_serial_sequence('procrastinate_workers', 'id'))) returni
 -- ran is judged again, and an outer join would then find no worker for it. Times are the database's: a worker's clock may be
 -- wrong. The queueing lock goes: what is due by a schedule may wait under the same one already, and two may not. The statement
 -- failed then for all that was abandoned, again and again; the lock still keeps the two from being done at once.
+-- A job whose worker is no longer the one seen when the statement began is left alone: a worker that registered since then
+-- is judged by a list on which it does not stand.
 with abandoned as (
     select job.id from procrastinate_jobs job
     where job.status = 'doing' and (
@@ -82,6 +84,7 @@ with abandoned as (
             select * from unnest(%(jobs)s::bigint[], %(workers)s::bigint[], %(attempts)s::integer[])
         )
     )
+    and job.worker_id is not distinct from (select worker_id from procrastinate_jobs before where before.id = job.id)
     for update of job skip locked
 )
 update procrastinate_jobs job
