@@ -39,35 +39,32 @@ def legacy_client(url: str) -> tuple[Any, Embedder] | None:
     return client, LegacyEmbedder(client, "gemini-embedding-001")
 
 
-SERVER = ModelStandIn("key").serve()
-GEMINI = GeminiTransport("key", deadline_seconds=30, base_url=SERVER.url)
-LEGACY = legacy_client(SERVER.url)
-SERVED = ServedTransport(RequestLimits(30, 4, 0))
-EMBEDDERS = {
-    "gemini": GeminiEmbedder(GEMINI, "gemini-embedding-001"),
-    **({"legacy": LEGACY[1]} if LEGACY else {}),
-    "served": ServedEmbedder(SERVED, ServedEndpoint(f"{SERVER.url}/v1", "embedder", "key"), EmbeddingManner()),
-    "local": LOCAL,
-    "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
-    "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),
-}
+@pytest.fixture(scope="module")
+def embedders() -> Iterator[dict[str, Embedder]]:
+    """Open them anew for each visit to this module: who runs its tests in two goes closes them twice."""
+    server = ModelStandIn("key").serve()
+    gemini, served = GeminiTransport("key", deadline_seconds=30, base_url=server.url), ServedTransport(RequestLimits(30, 4, 0))
+    legacy = legacy_client(server.url)
+    yield {
+        "gemini": GeminiEmbedder(gemini, "gemini-embedding-001"),
+        **({"legacy": legacy[1]} if legacy else {}),
+        "served": ServedEmbedder(served, ServedEndpoint(f"{server.url}/v1", "embedder", "key"), EmbeddingManner()),
+        "local": LOCAL,
+        "remembering": RememberingEmbedder(LOCAL, REMEMBERED),
+        "memorising": MemorisingEmbedder(LOCAL, DictMemory(), pytest.fail, remember_queries=True),
+    }
+    gemini.close()
+    served.close()
+    if legacy:
+        legacy[0].close()
+    server.close()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _closing() -> Iterator[None]:
-    yield
-    GEMINI.close()
-    SERVED.close()
-    if LEGACY:
-        LEGACY[0].close()
-    SERVER.close()
-
-
-@pytest.fixture(params=sorted({*EMBEDDERS, "legacy"}))
-def embedder(request: pytest.FixtureRequest) -> Embedder:
-    if request.param not in EMBEDDERS:
+@pytest.fixture(params=["gemini", "legacy", "local", "memorising", "remembering", "served"])
+def embedder(request: pytest.FixtureRequest, embedders: dict[str, Embedder]) -> Embedder:
+    if request.param not in embedders:
         pytest.skip("the extra gemini-legacy is not installed: pip install 'clara-tramites[gemini-legacy]'")
-    return EMBEDDERS[request.param]
+    return embedders[request.param]
 
 
 def norm(vector: list[float]) -> float:
@@ -100,9 +97,9 @@ def test_nothing_to_embed_gives_the_zero_vector(embedder: Embedder) -> None:
 
 @settings(max_examples=40, deadline=None)  # a strange character is several tokens: longer texts only take longer
 @given(texts=st.lists(st.text(st.characters(codec=None), max_size=30), min_size=1, max_size=3))
-def test_no_text_breaks_it(texts: list[str]) -> None:
+def test_no_text_breaks_it(embedders: dict[str, Embedder], texts: list[str]) -> None:
     """Any text at all gives a unit vector or the zero vector, never NaN."""
-    for embedder in EMBEDDERS.values():
+    for embedder in embedders.values():
         for vector in embedder.embed(texts, "query"):
             assert round(norm(vector), 2) in {0.0, 1.0}
 
