@@ -222,10 +222,12 @@ def test_a_worker_that_registers_meanwhile_keeps_its_job(empty_url: str) -> None
         other.execute("select pg_advisory_xact_lock(7)")
         with ThreadPoolExecutor(1) as pool:
             recovering = pool.submit(recover, empty_url)
-            until(lambda: connection.execute(WAITING).fetchall() == [(1,)])
-            taking = "update procrastinate_jobs set worker_id = %s where id = %s"
-            connection.execute(taking, [heartbeat(connection, AGES), taken_over])
-            other.rollback()
+            try:
+                until(lambda: connection.execute(WAITING).fetchall() == [(1,)])
+                taking = "update procrastinate_jobs set worker_id = %s where id = %s"
+                connection.execute(taking, [heartbeat(connection, AGES), taken_over])
+            finally:
+                other.rollback()  # or the recovery waits for ever, and so does this test
             assert recovering.result() == [abandoned]
 
 
