@@ -46,9 +46,9 @@ class Listening:
         """Post a signed form with its length; give the answer's status."""
         return self.send(self.head(form, path, f"Content-Length: {len(form)}") + form.encode())
 
-    def post_in_chunks(self, form: str, path: str = "/webhook", *lines: str) -> int:
-        """Post a signed form as HTTP's chunks of a few bytes; give the answer's status."""
-        parts = [form[start : start + CHUNK_BYTES].encode() for start in range(0, len(form), CHUNK_BYTES)]
+    def post_in_chunks(self, form: str, path: str = "/webhook", *lines: str, size: int = CHUNK_BYTES) -> int:
+        """Post a signed form as HTTP's chunks of `size` bytes; give the answer's status."""
+        parts = [form[start : start + size].encode() for start in range(0, len(form), size)]
         body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)
         return self.send(self.head(form, path, "Transfer-Encoding: chunked", *lines) + body + b"0\r\n\r\n")
 
