@@ -89,7 +89,7 @@ def detector(data: Path, texts: Texts) -> LanguageDetector:
     """The real language detector, without what is known of names and phrases."""
     model = read_classifier(data / "detection" / "model.npz")
     telling = {language: spoken.words for language, spoken in texts.by_language.items()}
-    return LanguageDetector(SCRIPTS, model.shares, model.about["answered_in"], phrases=telling)
+    return LanguageDetector(SCRIPTS, model.shares, model.about["answered_in"], phrases=telling, late=("gl",))
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from clara.answering.dialogue.clarification import Clarifying, turns_on_place
 from clara.answering.dialogue.correction import set_apart
+from clara.answering.dialogue.follow_ups import recent
 from clara.answering.dialogue.message_parts import Asking
 from clara.answering.dialogue.steps import Dialogue
 from clara.answering.message import MAX_REPLY, Message, Past, Reply, ReplyStatus, Turn
@@ -28,6 +29,7 @@ from clara.language.detection import DEFAULT, LanguageDetector
 from clara.language.fold import spaced
 from clara.language.identity_data import holds_numbers
 from clara.language.spelling import Spelling
+from clara.language.tokens import says_something
 from clara.retrieval.passage import Found, Hit, Query, Retrieve, Status
 from clara.retrieval.turn_vectors import TurnVectors
 from clara.retrieval.validation import MAX_CHARACTERS
@@ -105,13 +107,14 @@ def read(turn: Turn, tools: Tools) -> Turn:
 
 
 def detect_language(turn: Turn, tools: Tools) -> Turn:
-    """Find the language the person writes, or keep that of the conversation."""
-    return replace(turn, language=tools.detector.detect(turn.asked, turn.previous_language))
+    """Find the language the person writes, or keep that of the conversation; answer in another one that she wished."""
+    written = tools.detector.detect(turn.asked, turn.previous_language)
+    return replace(turn, language=tools.dialogue.wished(turn.past) or written, written=written)
 
 
 def refuse_unreadable(turn: Turn, tools: Tools) -> Turn | Reply:
-    """Answer kindly what cannot be read: voice notes, pictures, messages without words."""
-    if any(character.isalnum() for character in turn.asked):
+    """Answer kindly what cannot be read: voice notes, pictures, messages without words; numbers were chosen before."""
+    if says_something(turn.asked):
         return turn
     kinds = {media.split("/")[0] for media in turn.message.media_types}
     if "audio" in kinds or (turn.message.text is None and not kinds):
@@ -155,7 +158,7 @@ def mend(turn: Turn, tools: Tools) -> Turn:
     """Write what is asked with the words that are meant; what the person wrote stays what is shown."""
     if turn.understood:
         return turn
-    mended = tools.spelling.mended(turn.asked, turn.language)
+    mended = tools.spelling.mended(turn.asked, turn.asked_in)
     return replace(turn, asked=mended.text, mended=mended.changes)
 
 
@@ -177,10 +180,12 @@ def ask_about_rights(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def answer_each(turn: Turn, tools: Tools) -> Turn | Reply:
     """Answer several things asked at once, where each is surely about a procedure of its own."""
-    asked = () if turn.understood or turn.ordered else tools.asking.parts(turn.asked, turn.language)
+    asked = tuple(turn.parts.values())
+    if not turn.understood and not turn.ordered:
+        asked = tools.asking.parts(turn.asked, turn.asked_in)
     place = tools.places.territory_of(turn.asked)  # said once, it holds for all that is asked
     around = tuple(tools.places.around(place.code)) if place else ()
-    query = Query("", tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors, territories=around)
+    query = Query("", tools.corpus, turn.asked_in, EVIDENCE, vectors=turn.vectors, territories=around)
     parts = several.found_apart(tools.retrieve, query, asked)
     if len(parts) <= 1 or any(turns_on_place(part.found.hits) for part in parts if place is None):
         return turn
@@ -199,9 +204,9 @@ def answer_each(turn: Turn, tools: Tools) -> Turn | Reply:
 
 def find(turn: Turn, tools: Tools) -> Turn:
     """Look for evidence."""
-    focus = tools.asking.focus(turn.asked, turn.language)
+    focus = tools.asking.focus(turn.asked, turn.asked_in)
     subject = "" if turn.understood else tools.dialogue.running(turn)
-    asking = Query(turn.asked, tools.corpus, turn.language, EVIDENCE, vectors=turn.vectors, focus=focus, subject=subject)
+    asking = Query(turn.asked, tools.corpus, turn.asked_in, EVIDENCE, vectors=turn.vectors, focus=focus, subject=subject)
     found = tools.retrieve(asking)
     return replace(turn, found=set_apart(found, turn.apart))
 
@@ -224,7 +229,7 @@ def write(turn: Turn, tools: Tools) -> Reply:
     if found.status is not Status.FOUND:
         return _missed(turn, found, tools)
     asks = tools.guard.asks(turn)
-    also, options = ("", ()) if asks else tools.clarifying.also(found, turn.asked, language)
+    also, options = ("", ()) if asks else tools.clarifying.also(found, turn.asked, language, [*turn.parts][1:])
     also = f"\n\n{also}" if also else ""
     below = _below(turn, tools, language, asks=asks)
     limit = MAX_REPLY - len(tools.guard.above(turn, language) + _notice(turn, tools, language) + below)
@@ -336,6 +341,10 @@ def _first(turn: Turn, tools: Tools, language: str) -> str:
 
 
 def _below(turn: Turn, tools: Tools, language: str, *, asks: bool) -> str:
-    """Ask somebody who sent identity numbers not to; ask who hints at danger, once."""
+    """Ask somebody who sent identity numbers not to; ask who hints at danger, and say how to get another language, once."""
     names = {"identity_sent": holds_numbers(turn.question), "danger_question": asks}
-    return "".join(f"\n\n{tools.say(language, name)}" for name, needed in names.items() if needed)
+    said = [tools.say(language, name) for name, needed in names.items() if needed]
+    if not asks and turn.written == language and tools.detector.transliterated(turn.question, language):
+        told = any(tools.detector.transliterated(earlier.question, earlier.language) for earlier in recent(turn.past))
+        said += [tools.texts.by_language[language].transliterated] if not told else []
+    return "".join(f"\n\n{one}" for one in filter(None, said))

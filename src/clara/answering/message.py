@@ -92,7 +92,8 @@ class Turn:
     `past` are the last turns, newest first. `question` is what the person wrote, `asked` what is looked for: the same, unless
     the message hangs on what was said before (then it is `understood` by that) or is misspelt: `mended` has the words as they
     were written and as they are read. `ordered` says that orders to the machine were cut off, `heard` that the text is what a
-    voice note was understood to say.
+    voice note was understood to say. `parts` are the questions about procedures that she chose together, by the procedure.
+    `language` is that of the reply, `written` that of what is asked, where the person wished another one.
     `corrected` says that the person puts right how the last message was understood, and `apart` is the procedure, if any,
     that was not meant. `vectors` embeds what is asked, once, within the time of the turn. `alarm` is the danger
     heard in it.
@@ -105,16 +106,23 @@ class Turn:
     heard: bool = False
     question: str = ""
     asked: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
     understood: bool = False
     ordered: bool = False
     mended: tuple[tuple[str, str], ...] = ()
     shortened: bool = False
     language: str = "es"
+    written: str = ""
     found: Found | None = None
     corrected: bool = False
     apart: str | None = None
     vectors: TurnVectors | None = None
     alarm: Alarm = CALM
+
+    @property
+    def asked_in(self) -> str:
+        """Give the language of what is asked."""
+        return self.written or self.language
 
 
 @dataclass(frozen=True, slots=True)

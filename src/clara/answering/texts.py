@@ -13,12 +13,19 @@ from clara.language.packs import pack_file, read_languages, read_packs
 
 @dataclass(frozen=True, slots=True)
 class LanguageTexts:
-    """The texts of one language: phrases to say, commands to understand, words that reveal it."""
+    """The texts of one language: phrases to say, commands to understand, words that reveal it.
+
+    `transliterated` is said to who writes it in Latin letters; `called` are the language's names in every language,
+    `requested` how people ask for it.
+    """
 
     direction: str
     texts: Mapping[str, str]
     commands: Mapping[str, Sequence[str]]
     words: Sequence[str]
+    transliterated: str = ""
+    called: Sequence[str] = ()
+    requested: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +57,15 @@ def read_texts(folder: Path) -> Texts:
         raise DataError(faults)
     return Texts(
         {
-            language: LanguageTexts(languages[language].direction, document["texts"], document["commands"], document["words"])
+            language: LanguageTexts(
+                languages[language].direction,
+                document["texts"],
+                document["commands"],
+                document["words"],
+                languages[language].transliterated,
+                languages[language].called,
+                languages[language].requested,
+            )
             for language, document in documents.items()
         }
     )

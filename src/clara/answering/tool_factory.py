@@ -12,7 +12,7 @@ from clara.answering.dialogue.correction import Correcting
 from clara.answering.dialogue.follow_ups import Following
 from clara.answering.dialogue.menu import read_menu
 from clara.answering.dialogue.message_parts import Asking
-from clara.answering.dialogue.phrasebook import read_phrasebooks
+from clara.answering.dialogue.phrasebook import Phrasebook, read_phrasebooks
 from clara.answering.dialogue.steps import Dialogue, Listing, Reaching
 from clara.answering.journey import Tools
 from clara.answering.ports import TextModel
@@ -40,7 +40,7 @@ from clara.language.figures.lexicon import read_lexicons
 from clara.language.figures.reader import Reader
 from clara.language.identity_data import identity_rules
 from clara.language.packs import read_languages
-from clara.language.phrases import every
+from clara.language.phrases import Phrases, every
 from clara.language.spelling import Spelling, SpellingLexicon, read_sounds
 from clara.language.tokens import words
 from clara.retrieval.arrays import read_arrays
@@ -105,7 +105,7 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
     return Dialogue(
         listing=listing,
         commands=Commands(texts, books, said),
-        choosing=Choosing(books, named, listing.called),
+        choosing=Choosing(books, named, listing.called, courtesies(texts, books)),
         correcting=Correcting(books, following, named),
         following=following,
         reaching=Reaching(framing, catalogue.procedures, catalogue.places, human_contact),
@@ -113,6 +113,14 @@ def build_dialogue(knowledge: Knowledge, texts: Texts, human_contact: str | None
         places=catalogue.places,
         nearest=nearest,
     )
+
+
+def courtesies(texts: Texts, books: Mapping[str, Phrasebook]) -> Phrases[bool]:
+    """Give what people say besides, in any language: greetings, thanks, forms of address."""
+    commands = (spoken.commands[name] for spoken in texts.by_language.values() for name in ("greeting", "thanks"))
+    said = [phrase for phrases in commands for phrase in phrases]
+    said += [" ".join(key) for book in books.values() for key in book.addressing.entries]
+    return Phrases((phrase, True) for phrase in said)
 
 
 def build_detector(knowledge: Knowledge, texts: Texts, model: TextClassifier) -> LanguageDetector:

@@ -60,15 +60,22 @@ class NamedProcedures:
         return frozenset(procedure for _, _, procedure in self._lookalikes.longest_first(asked)) - self._named(asked).keys()
 
     def _named(self, asked: Sequence[str]) -> dict[str, int]:
-        lookalikes = self._lookalikes.longest_first(asked)
         named: Counter[str] = Counter()
-        for start, end, procedure in set(self._names.longest_first(asked)):
+        for start, end, procedure in self.spans(asked):
+            named[procedure] += end - start
+        return dict(named)
+
+    def spans(self, asked: Sequence[str]) -> list[tuple[int, int, str]]:
+        """Give (start, end, procedure) of each name among words, in their order."""
+        lookalikes = self._lookalikes.longest_first(asked)
+        return [
+            (start, end, procedure)
+            for start, end, procedure in sorted(set(self._names.longest_first(asked)))
             if not any(
                 other == procedure and begin < end and start < stop and not (start <= begin and stop <= end)
                 for begin, stop, other in lookalikes
-            ):
-                named[procedure] += end - start
-        return dict(named)
+            )
+        ]
 
 
 def keyword(passages: Sequence[Passage], understand: Understand, judge: Judge) -> Retrieve:

@@ -24,6 +24,8 @@ SHORT: Final = 4
 LIKELY: Final = 0.5
 # The same for few words: of 244 such messages as many were right as with .5, and "ok" and "da" are nobody's.
 SURE: Final = 0.7
+# The same for a few words of a language of which nobody has shown yet how people write it.
+LATE: Final = 0.9
 # So many characters tell a language; the model takes 1 ms for 300 of them.
 READ: Final = 600
 # So large a part of the letters in another script tells the language, whatever Latin names stand between them.
@@ -43,6 +45,9 @@ _BLOCKS: Final = (
     ("\u3400", "\u9fff", "zh"),
     ("\uf900", "\ufaff", "zh"),
 )
+# What stands in another script inside a text in Latin letters: a word that is asked about.
+_OTHERS: Final = "".join(f"{first}-{last}" for first, last, script in _BLOCKS if script != "latin")
+_OTHER_SCRIPTS: Final = re.compile(f"[{_OTHERS}]+")
 _UKRAINIAN: Final = frozenset("іїєґ")
 _RUSSIAN: Final = frozenset("ыэъё")
 
@@ -72,6 +77,7 @@ class LanguageDetector:
         self._cyrillic = tuple(language for language, script in scripts.items() if script == "cyrillic")
         self._others = tuple(language for language in scripts if language not in self._cyrillic)
         self._answered_in = answered_in
+        self._late = frozenset(late)
         self._neutral = frozenset(word for text in neutral for word in words(text))
         self._short = _only_in_one(phrases or {}, late)
 
@@ -89,7 +95,17 @@ class LanguageDetector:
             return self._by_words(saying, candidates) or fallback
         # Of two languages the likelier one is better than always the same.
         least = LIKELY if len(words(text)) > FEW_WORDS or script == "cyrillic" else SURE
-        return self._guessed(text, candidates, previous, least) or self._by_words(saying, candidates) or fallback
+        own = _OTHER_SCRIPTS.sub(" ", text) if script == "latin" else text
+        return self._guessed(own, candidates, previous, least) or self._by_words(saying, candidates) or fallback
+
+    def transliterated(self, text: str, language: str) -> bool:
+        """Whether a language with a script of its own is written in Latin letters: its speaker may not read that script.
+
+        A few words may be names.
+        """
+        if self.scripts[language] == "latin" or by_script(text) != "latin":
+            return False
+        return len([word for word in words(_ALIKE.sub(" ", text)) if word not in self._neutral]) > FEW_WORDS
 
     def _guessed(self, text: str, candidates: Collection[str], previous: str | None, least: float) -> str | None:
         """Name the candidate in which most of what the text may be is answered, if that is more than `least` (0..1) of it.
@@ -104,6 +120,8 @@ class LanguageDetector:
         for name, share in shares.items():
             answers[self._answered_in.get(name, name)] += share
         best = max(answers, key=answers.__getitem__)
+        if best in self._late and len(words(text)) <= SHORT:
+            least = LATE  # "necesito cita" is said in two languages
         return best if answers[best] > least * sum(answers.values()) else None
 
     def _by_words(self, saying: Sequence[str], candidates: Collection[str]) -> str | None:

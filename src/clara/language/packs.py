@@ -1,6 +1,6 @@
 """The served languages: one pack each in data/languages/<code>, from which everything that is said in it is read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,8 @@ class Language:
     """A served language. `name` is as its speakers write it, `prompt` how a language model is told to write it.
 
     `script` is "latin", "cyrillic", "arabic" or "han", `direction` "ltr" or "rtl". `late`: in short messages a word that it
-    shares is the other language's.
+    shares is the other language's. `transliterated` says in Latin letters how to be answered in another language.
+    `called` are its names in every language, `requested` how people ask for it.
     """
 
     name: str
@@ -24,6 +25,9 @@ class Language:
     direction: str
     prompt: str
     late: bool = False
+    transliterated: str = ""
+    called: Sequence[str] = ()
+    requested: Sequence[str] = ()
 
 
 def read_languages(folder: Path) -> dict[str, Language]:

@@ -21,6 +21,9 @@ _WORD: Final = re.compile(WORD)
 _IDEOGRAPH: Final = re.compile(IDEOGRAPH)
 _LETTERS: Final = re.compile(LETTERS)
 _SIGN: Final = re.compile(rf"(?P<digits>{NUMBER})|{LETTERS}(?:'[а-яґєі][^\W\d_]*)*|\n|[^\w\s]|_|\w")
+# "mama" and "bebé" have two different letters; what has so many letters, and no more different ones, is no word.
+BABBLE: Final = 6
+BABBLED: Final = 2
 # Arabic writes "and" as a letter of the next word.
 ARABIC_AND: Final = "و"
 
@@ -51,6 +54,13 @@ def length(text: str) -> int:
     found = words(text)
     ideographs = sum(1 for word in found if _IDEOGRAPH.fullmatch(word))
     return len(found) - ideographs + (ideographs + 1) // 2
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has words: it has none of digits and signs alone, of one letter, or of a key held down ("jajajaja")."""
+    written = [character for character in folded(text) if character.isalpha()]
+    few = BABBLED if len(written) >= BABBLE else 1
+    return len(set(written)) > few or bool(_IDEOGRAPH.search(text))
 
 
 def letters(text: str) -> list[Token]:

@@ -29,29 +29,73 @@ def choosing(real: object, texts: Texts) -> Choosing:
 )  # fmt: skip
 def test_number(choosing: Choosing, language: str, text: str, place: int) -> None:
     """A number is understood in figures of any script, in words and in order."""
-    assert choosing.number(text, language) == place
+    assert choosing.places(text, language) == (place,)
 
 
 @pytest.mark.parametrize("text", ["2 hijos", "tengo 2", "el NIE", "hola", "", "👍", "¿cuánto tarda la segunda entrevista?"])
 def test_no_number(choosing: Choosing, text: str) -> None:
     """A message that says more than a number is none."""
-    assert choosing.number(text, "es") is None
+    assert choosing.places(text, "es") == ()
 
 
 def test_chooses(choosing: Choosing) -> None:
     """A number gives the option; one outside the list gives none but is a choice; a name among the options counts too."""
-    assert choosing.choose("la segunda", (OFFERED,), "es").option == "subsidio_desempleo"
-    assert choosing.choose("el 9", (OFFERED,), "es").option is None
-    assert choosing.choose("0", (OFFERED,), "es").option is None
-    assert choosing.choose("el NIE", (OFFERED,), "es").option == "nie"
+    assert choosing.choose("la segunda", (OFFERED,), "es").chosen == ("subsidio_desempleo",)
+    assert choosing.choose("el 9", (OFFERED,), "es").chosen == ()
+    assert choosing.choose("0", (OFFERED,), "es").chosen == ()
+    assert choosing.choose("el NIE", (OFFERED,), "es").chosen == ("nie",)
     assert choosing.choose("¿Cuánto cuesta el NIE si lo pido desde fuera de España?", (OFFERED,), "es") is None
 
 
 def test_later_numbers(choosing: Choosing) -> None:
     """A list stays there for the next number when the last reply offered nothing else; words no longer choose from it."""
     past = (Past("1", ReplyStatus.ANSWERED, "es", "imv"), OFFERED)
-    assert choosing.choose("3", past, "es").option == "nie"
+    assert choosing.choose("3", past, "es").chosen == ("nie",)
     assert choosing.choose("el NIE", past, "es") is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "chosen"),
+    [
+        ("es", "1 y 3", ("imv", "nie")), ("es", "la tercera y la primera", ("nie", "imv")), ("es", "las tres", OFFERED.options),
+        ("en", "1 and 2", ("imv", "subsidio_desempleo")), ("en", "all of them please", OFFERED.options),
+        ("fr", "1 et 3", ("imv", "nie")), ("ar", "١ و ٣", ("imv", "nie")), ("ro", "1 și 3", ("imv", "nie")),
+        ("pt", "1 e 3", ("imv", "nie")), ("ca", "1 i 3", ("imv", "nie")), ("zh", "1和3", ("imv", "nie")),
+        ("uk", "1 і 3", ("imv", "nie")), ("ru", "1 и 3", ("imv", "nie")), ("gl", "1 e 3", ("imv", "nie")),
+        ("ru", "все", OFFERED.options),
+        ("es", "1 y 9", ()), ("es", "1,1", ("imv",)),
+    ],
+)  # fmt: skip
+def test_several(choosing: Choosing, language: str, text: str, chosen: tuple[str, ...]) -> None:
+    """Several numbers, or all, are chosen in the order said; one that is not in the list makes the whole choice unclear."""
+    choice = choosing.choose(text, (OFFERED,), language)
+    assert choice is not None
+    assert (choice.chosen, choice.declined) == (chosen, False)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "ninguna"), ("es", "ninguna de esas"), ("en", "none of them"), ("fr", "aucun des deux"), ("ar", "ولا واحدة"),
+        ("ro", "niciuna dintre ele"), ("pt", "nenhuma delas"), ("ca", "cap d'aquestes"), ("zh", "都不是"),
+        ("uk", "жоден з них"), ("ru", "ни один из них"), ("gl", "ningunha delas"), ("en", "ninguna"),
+    ],
+)  # fmt: skip
+def test_declined(choosing: Choosing, language: str, text: str) -> None:
+    """Who means nothing of the list says so, in any language; it is only heard just after the list."""
+    choice = choosing.choose(text, (OFFERED,), language)
+    assert choice is not None
+    assert (choice.chosen, choice.declined) == ((), True)
+    assert choosing.choose(text, (Past("1", ReplyStatus.ANSWERED, "es", "imv"), OFFERED), language) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unlisted"), [("2", True), ("٢", True), ("la segunda", True), ("2026", False), ("2 hijos", False), ("hola", False)]
+)
+def test_number_without_a_list(choosing: Choosing, text: str, unlisted: bool) -> None:
+    """A bare number with no list before it is told apart from years and from what says more."""
+    assert choosing.unlisted(text, (), "es") is unlisted
+    assert choosing.unlisted(text, (OFFERED,), "es") is False
 
 
 def test_nothing_offered(choosing: Choosing) -> None:
@@ -65,7 +109,7 @@ def test_nothing_offered(choosing: Choosing) -> None:
 def test_agrees(choosing: Choosing, text: str) -> None:
     """The only option is taken by agreeing; of several none is."""
     only = Past("una ayuda", ReplyStatus.CLARIFIED, "es", options=("imv",))
-    assert choosing.choose(text, (only,), "es").option == "imv"
+    assert choosing.choose(text, (only,), "es").chosen == ("imv",)
     assert choosing.choose(text, (OFFERED,), "es") is None
 
 
@@ -81,5 +125,5 @@ def test_ok_agrees_to_what_was_asked(choosing: Choosing, status: ReplyStatus, op
     """Who says "ok" to an answer has read it, and does not want what else might have been meant; a number still chooses."""
     past = (Past("¿y el número?", status, "es", options=("nie",)),)
     choice = choosing.choose("ok", past, "es")
-    assert (choice.option if choice else None) == option
-    assert choosing.choose("1", past, "es").option == "nie"
+    assert (choice.chosen if choice else ()) == ((option,) if option else ())
+    assert choosing.choose("1", past, "es").chosen == ("nie",)

@@ -47,6 +47,14 @@ def test_recognised(commands: Commands, text: str, preferred: str, expected: tup
     assert commands.recognise(text, preferred) == expected
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_request(texts: Texts, commands: Commands, language: str) -> None:
+    """Every way to ask for a language, and its every name, gets that one."""
+    spoken = texts.by_language[language]
+    for phrase in (*spoken.requested, *spoken.called):
+        assert commands.recognise(phrase, "es") == ("language", language), phrase
+
+
 @pytest.mark.parametrize("language", ["es", "en", "fr", "ca", "pt"])
 def test_shared_phrase(commands: Commands, language: str) -> None:
     """A phrase that several languages share is taken in the language of the conversation."""
@@ -58,6 +66,9 @@ def test_shared_phrase(commands: Commands, language: str) -> None:
     [
         pytest.param("hola, ¿cómo pido el NIE?", id="greeting-and-question"),
         pytest.param("gracias pero no lo entiendo", id="thanks-and-more"),
+        pytest.param("hablo poco español", id="about-a-language"),
+        pytest.param("mi marido es ruso", id="about-a-person"),
+        pytest.param("¿hace falta el examen de español?", id="question-with-a-language"),
         pytest.param("ayuda para el alquiler", id="begins-like-help"),
         pytest.param("¿cuánto cuesta?", id="question"),
         pytest.param("si", id="yes"),

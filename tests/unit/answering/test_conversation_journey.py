@@ -22,7 +22,8 @@ from clara.answering.journey import (
     read,
     write,
 )
-from clara.answering.message import Message, Reply, ReplyStatus, Turn
+from clara.answering.message import Message, Reply, ReplyStatus, Turn, after
+from clara.language.tokens import says_something
 from clara.retrieval.passage import Found, Hit, Passage, Query, Retrieve, Status
 
 QUESTION = "¿Cuánto tarda el NIE?"
@@ -74,6 +75,21 @@ def test_no_evidence(tools_with: ToolsWith, language: str, status: Status, name:
     reply = converse(Message("NIE"), tools, previous_language=language)
     assert (reply.status, reply.language, reply.citations) == (ReplyStatus(name), language, ())
     assert reply.text == tools.say(language, name)
+
+
+def test_written_in_other_letters(tools_with: ToolsWith) -> None:
+    """Who writes Arabic in Latin letters is told once, in them, how to get another language, and gets it from then on."""
+    tools = tools_with(always(FOUND))
+    note = tools.texts.by_language["ar"].transliterated
+    asked = "bghit na3ref chhal kayaa5od imv"
+    first = converse(Message(asked), tools)
+    assert (first.language, first.text.count(note)) == ("ar", 1)
+    past = after((), asked, first)
+    assert note not in converse(Message("w ch7al d lwe9t"), tools, past=past, previous_language="ar").text
+    french = converse(Message("français"), tools, past=past, previous_language="ar")
+    assert (french.status, french.language) == (ReplyStatus.ANSWERED, "fr")
+    further = converse(Message(asked), tools, past=after(past, "français", french), previous_language="fr")
+    assert (further.language, note in further.text) == ("fr", False)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -161,6 +177,11 @@ def test_command_in_another_language(tools_with: ToolsWith) -> None:
         pytest.param(Message(""), "media", id="blank"),
         pytest.param(Message("😀🙏"), "no_words", id="emoji"),
         pytest.param(Message("¿?!…"), "no_words", id="signs"),
+        pytest.param(Message("600123"), "no_words", id="digits"),
+        pytest.param(Message("9" * 4_096), "no_words", id="many-digits"),
+        pytest.param(Message("a" * 4_096), "no_words", id="one-letter"),
+        pytest.param(Message("jajajaja 😀"), "no_words", id="laughing"),
+        pytest.param(Message("x"), "no_words", id="a-letter"),
     ],
 )
 def test_unreadable(tools_with: ToolsWith, language: str, message: Message, name: str) -> None:
@@ -168,6 +189,12 @@ def test_unreadable(tools_with: ToolsWith, language: str, message: Message, name
     tools = tools_with(refuse)
     reply = converse(message, tools, previous_language=language)
     assert (reply.text, reply.status, reply.language) == (tools.say(language, name), ReplyStatus.UNREADABLE, language)
+
+
+@pytest.mark.parametrize("text", ["mamá", "ok", "no", "bebé", "好", "Привет 你好 hola", "palabra" * 585])
+def test_few_letters(text: str) -> None:
+    """Short words of few letters are words, and so is whatever has more letters, however strange."""
+    assert says_something(text)
 
 
 @pytest.mark.parametrize("media", ["image/jpeg", "audio/ogg", "location/coordinates"])
@@ -199,7 +226,7 @@ def test_long_message(tools_with: ToolsWith) -> None:
 def test_shortened(tools_with: ToolsWith, length: int, shortened: bool) -> None:
     """The note on a shortened message is there exactly when something was cut off."""
     tools = tools_with(always(FOUND))
-    reply = converse(Message("a" * length), tools, previous_language="es")
+    reply = converse(Message(("nie " * length)[: length - 1] + "e"), tools, previous_language="es")
     assert (tools.say(reply.language, "shortened") in reply.text) is shortened
 
 

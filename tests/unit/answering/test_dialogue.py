@@ -76,6 +76,51 @@ def test_choice_joins_the_question(dialogue: Dialogue, real: object) -> None:
     assert turn.asked == f"{real.names['prestacion_desempleo']['es']}: {WHICH.question}"
 
 
+def test_several_are_chosen(dialogue: Dialogue, real: object) -> None:
+    """Who takes both gets what was asked about each, in the order said."""
+    turn = through(dialogue, "2 y 1", (WHICH,))
+    asked = [f"{real.names[name]['es']}: {WHICH.question}" for name in ("prestacion_desempleo", "subsidio_desempleo")]
+    assert (list(turn.parts), list(turn.parts.values()), turn.asked) == ([*reversed(WHICH.options)], asked, asked[0])
+
+
+@pytest.mark.parametrize(("text", "past", "name"), [("ninguna de esas", (WHICH,), "none_of_these"), ("2", (), "no_list")])
+def test_nothing_is_chosen(dialogue: Dialogue, text: str, past: tuple[Past, ...], name: str) -> None:
+    """Who means nothing of a list, or sends a number without one, is told what to write instead."""
+    reply = through(dialogue, text, past)
+    begins = dialogue.listing.texts.by_language["es"].texts[name][:20]
+    assert (reply.status, reply.options) == (ReplyStatus.COMMAND, ())
+    assert reply.text.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("text", "preferred", "language"),
+    [
+        ("in english please", "es", "en"), ("¿Puede ser en inglés?", "es", "en"), ("et en français ?", "es", "fr"),
+        ("espanol porfa", "ar", "es"), ("بالعربية من فضلك", "es", "ar"), ("l3arbiya", "ar", "ar"), ("请说中文", "es", "zh"),
+        ("по-русски пожалуйста", "uk", "ru"), ("українською", "ru", "uk"), ("em português", "es", "pt"), ("româna", "es", "ro"),
+        ("en galego", "es", "gl"), ("parla'm en català", "es", "ca"), ("SPANISH", "en", "es"),
+    ],
+)  # fmt: skip
+def test_language_named(dialogue: Dialogue, text: str, preferred: str, language: str) -> None:
+    """Who asks for a language, in whatever one, is understood to want that one."""
+    assert dialogue.commands.recognise(text, preferred) == ("language", language)
+
+
+def test_another_language(dialogue: Dialogue) -> None:
+    """What was asked last is asked again, to be answered in the language wished; so is what follows; a wish is no question."""
+    again = through(dialogue, "in english please", (ABOUT_IMV,))
+    assert (again.asked, again.language, again.asked_in) == (ABOUT_IMV.question, "en", "es")
+    wish = Past("in english please", ReplyStatus.ANSWERED, "en", "imv")
+    assert (dialogue.wished((ABOUT_IMV,)), dialogue.wished((wish, ABOUT_IMV))) == ("", "en")
+    french = through(dialogue, "et en français ?", (wish, ABOUT_IMV))
+    assert (french.asked, french.language) == (ABOUT_IMV.question, "fr")
+    chosen = through(dialogue, "english", (Past("2", ReplyStatus.ANSWERED, "es", "nie"), WHICH))
+    assert chosen.asked == dialogue.listing.names["nie"]["en"]
+    greeted = through(dialogue, "english")
+    assert isinstance(greeted, Reply)
+    assert (greeted.status, greeted.language) == (ReplyStatus.COMMAND, "en")
+
+
 def test_number_outside_the_list(dialogue: Dialogue) -> None:
     """A number that is none of the list's gets the list again."""
     reply = through(dialogue, "5", (WHICH,))

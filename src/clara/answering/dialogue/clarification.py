@@ -83,8 +83,13 @@ class Clarifying:
             return _reply(self.texts.say(language, "which_place"), "place", found, language, ())
         return None
 
-    def also(self, found: Found, asked: str, language: str) -> tuple[str, tuple[str, ...]]:
-        """Give what to say below an answer that may be about something else, and what its numbers choose; nothing if sure."""
+    def also(self, found: Found, asked: str, language: str, left: Sequence[str] = ()) -> tuple[str, tuple[str, ...]]:
+        """Give what to say below an answer that may be about something else, and what its numbers choose; nothing if sure.
+
+        `left` are procedures that were chosen beside the one answered, and that had no room.
+        """
+        if left:
+            return self.texts.say(language, "also_chosen", options=self.listed(left, language)), tuple(left)
         first, *others = nearest_procedures(found) or [""]
         if not others or self.named.find(asked) or _share(found, first) >= SURE:
             return "", ()

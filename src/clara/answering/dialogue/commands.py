@@ -1,16 +1,19 @@
-"""Messages that are commands, in people's own words: greeting, help, menu, thanks, goodbye, a person."""
+"""Messages that are commands, in people's own words: greeting, help, menu, thanks, goodbye, a person, another language."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from clara.answering.dialogue.phrasebook import Phrasebook, PhraseKind
 from clara.answering.texts import Texts
-from clara.language.phrases import Phrases
+from clara.language.phrases import Phrases, outside
 from clara.language.spelling import Speller, squeezed
 from clara.language.tokens import located, texts_of, words
 
 # Where a message holds several commands the first of these is meant: "hola, gracias, quiero hablar con una persona".
-_IMPORTANCE: Final = ("human", "menu", "help", "goodbye", "thanks", "greeting")
+_IMPORTANCE: Final = ("human", "menu", "help", "language", "goodbye", "thanks", "greeting")
+LANGUAGE: Final = "language"
+# Words with which somebody may say why she asks for a language: "respóndeme en rumano, es para mi suegra".
+REASONS: Final = 3
 # Before a question these are said out of courtesy.
 _COURTESIES: Final = frozenset({"greeting", "thanks"})
 # "hola buenas tardes señorita clara cómo está usted" has eight; what is longer than this is no bare command.
@@ -30,9 +33,19 @@ class Commands:
     def __init__(self, texts: Texts, books: Mapping[str, Phrasebook] | None = None, known: Iterable[str] = ()) -> None:
         """`books` are what may stand around a command; `known` are words that are never misspelt commands."""
         self._by_language = {
-            language: Phrases(((phrase, name) for name, said in spoken.commands.items() for phrase in said), _squeezed)
+            language: Phrases(
+                (
+                    *((phrase, name) for name, said in spoken.commands.items() for phrase in said),
+                    *((phrase, LANGUAGE) for phrase in (*spoken.called, *spoken.requested)),
+                ),
+                _squeezed,
+            )
             for language, spoken in texts.by_language.items()
         }
+        asked = [(phrase, code) for code, spoken in texts.by_language.items() for phrase in spoken.requested]
+        called = [(phrase, code) for code, spoken in texts.by_language.items() for phrase in spoken.called]
+        self._languages, self._called = Phrases([*asked, *called], _squeezed), Phrases(called, _squeezed)
+        self._speaking = frozenset(squeezed(word) for book in (books or {}).values() for word in book.speaking)
         given = dict(books or {})
         addressing = (key for book in given.values() for key in book.addressing.entries)
         self._around = Phrases((" ".join(map(squeezed, key)), True) for key in addressing)
@@ -58,10 +71,27 @@ class Commands:
         if found:
             return min(found, key=lambda command: _IMPORTANCE.index(command[0]))
         plain = [word for word in said if word not in self._light]
-        if not plain or len(said) > MENU_WORDS:
-            return None
         # "enséñame los temas" is the menu: of all commands its words alone are said with articles and verbs.
-        return next((command for command in self._whole(plain, preferred) if command[0] == "menu"), None)
+        if plain and len(said) <= MENU_WORDS and (menu := [one for one in self._whole(plain, preferred) if one[0] == "menu"]):
+            return menu[0]
+        language = self._language(said)
+        return (LANGUAGE, language) if language else None
+
+    def _language(self, said: Sequence[str]) -> str | None:
+        """Give the language in which somebody asks to be answered who says little else; None for anybody else.
+
+        Of several the last that is asked for is meant ("no entiendo español, ¿en francés?"), or the last named. Who names one
+        as a thing asks nothing.
+        """
+        found = self._languages.found(said)
+        rest = outside(said, [(start, end) for start, end, _ in found])
+        rest = outside(rest, self._around.spans(rest))
+        asked = [codes[0] for start, end, codes in found if said[start:end] not in self._called]
+        strange = [word for word in rest if word not in self._light and word not in self._speaking]
+        speaks = any(word in self._speaking and word not in self._light for word in rest)
+        if len(strange) > (REASONS if asked and speaks else 0):
+            return None
+        return asked[-1] if asked else found[-1][2][0] if len(found) > 1 else None
 
     def leading(self, text: str, preferred: str) -> tuple[str, str, str] | None:
         """Give ("human", language, what about) when a message asks for a person and says for which matter."""

@@ -33,19 +33,30 @@ class PhraseKind(StrEnum):
 
 
 _CORRECTING: Final = (PhraseKind.REFUSAL, PhraseKind.MEANING, PhraseKind.RESTART, PhraseKind.NEGATION)
+# What may stand around a choice: it names no matter.
+_SMALL: Final = (
+    *(PhraseKind.LIGHT, PhraseKind.OPENER, PhraseKind.POINTER, PhraseKind.JOIN, PhraseKind.PERSON, PhraseKind.NEGATION),
+)
 # What a message may be made of without naming a subject of its own.
 _FOLLOWING: Final = tuple(kind for kind in PhraseKind if kind not in _CORRECTING)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrasebook:
-    """The phrases of one language. `numbers` gives the place in a list, -1 for the last one, by the word that says it."""
+    """The phrases of one language. `numbers` gives the place in a list, -1 for the last one, by the word that says it.
+
+    `small` are words that may stand around a choice, `speaking` those of who speaks of languages.
+    """
 
     following: Phrases[PhraseKind]
     correcting: Phrases[PhraseKind]
     wants: Phrases[bool]
     addressing: Phrases[bool]
     agreement: frozenset[tuple[str, ...]]
+    declines: Phrases[bool]
+    every: Phrases[bool]
+    speaking: frozenset[str]
+    small: frozenset[str]
     numbers: Mapping[str, int]
     choosing: frozenset[str]
 
@@ -76,9 +87,17 @@ def _phrasebook(document: Mapping[str, Any]) -> Phrasebook:
         wants=Phrases((phrase, True) for phrase in document["wants"]),
         addressing=Phrases((phrase, True) for phrase in document["addressing"]),
         agreement=frozenset(tuple(words(phrase)) for phrase in document["agreement"]),
+        declines=Phrases((phrase, True) for phrase in document["declines"]),
+        every=Phrases((phrase, True) for phrase in document["every"]),
+        speaking=_words_of(document["speaking"]),
+        small=_words_of(phrase for kind in _SMALL for phrase in document[kind]),
         numbers={**numbers, **{_plain(word): -1 for word in document["last"]}},
-        choosing=frozenset(word for phrase in document["choosing"] for word in words(phrase)),
+        choosing=_words_of(document["choosing"]),
     )
+
+
+def _words_of(phrases: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for phrase in phrases for word in words(joined(phrase)))
 
 
 def _labelled(document: Mapping[str, Any], kinds: Iterable[PhraseKind]) -> Phrases[PhraseKind]:

@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from clara.answering.dialogue.choices import Choice, Choosing
-from clara.answering.dialogue.commands import Commands
+from clara.answering.dialogue.choices import Choosing
+from clara.answering.dialogue.commands import LANGUAGE, Commands
 from clara.answering.dialogue.correction import Correcting, Nearest
-from clara.answering.dialogue.follow_ups import Following, recent
+from clara.answering.dialogue.follow_ups import Following, last_subject, recent
 from clara.answering.dialogue.menu import Menu
-from clara.answering.message import MAX_REPLY, Citation, Reply, ReplyStatus, Turn
+from clara.answering.dialogue.message_parts import MOST_PARTS
+from clara.answering.message import MAX_REPLY, Citation, Past, Reply, ReplyStatus, Turn
 from clara.answering.texts import Texts
 from clara.answering.writing.extractive import ExtractiveWriter
 from clara.answering.writing.frame import Framing
@@ -105,17 +106,21 @@ class Dialogue:
     nearest: Nearest
 
     def choose(self, turn: Turn) -> Turn | Reply:
-        """Take a number, "the second" or a name for one of the options of the last reply; a wrong number gets them again."""
+        """Take numbers, "the second", names, "all" or "none" for the options of the last reply; a wrong number: them again."""
         choice = self.choosing.choose(turn.question, turn.past, turn.language)
+        if choice is None and self.choosing.unlisted(turn.question, turn.past, turn.language):
+            return self._said(turn, "no_list")
         if choice is None or not all(map(self.listing.offers, choice.offered.options)):
             return turn  # what other steps offer, they understand themselves
-        if choice.option is None:
+        if choice.declined:
+            return self._said(turn, "none_of_these")
+        procedures = [option for option in choice.chosen if option in self.listing.names]
+        if len(procedures) > 1:
+            parts = {option: self._about(option, choice.offered, turn) for option in procedures[:MOST_PARTS]}
+            return replace(turn, asked=parts[procedures[0]], parts=parts, understood=True)
+        if len(choice.chosen) != 1:
             return self.listing.reply("choose_again", choice.offered.options, turn.language, ReplyStatus.CLARIFIED)
-        if choice.option in COMMANDS:
-            return self._obeyed(turn, choice.option, turn.language)
-        if choice.option in self.listing.menu.topics:
-            return self._listed(self.listing.menu.topics[choice.option], turn.language)
-        return replace(turn, asked=self._about(choice, turn), understood=True)
+        return self._chosen(choice.chosen[0], choice.offered, turn)
 
     def obey(self, turn: Turn) -> Turn | Reply:
         """Answer greetings, thanks, help, the menu and the wish to talk to a person."""
@@ -123,7 +128,10 @@ class Dialogue:
             return turn
         recognised = self.commands.recognise(turn.question, turn.language)
         if recognised is not None:
-            return self._obeyed(turn, *recognised)
+            command, language = recognised
+            if command == LANGUAGE and self.named.find(turn.question):
+                return turn  # "¿el examen de la nacionalidad se puede hacer en catalán?"
+            return self._again(turn, language) if command == LANGUAGE else self._obeyed(turn, command, language)
         wished = self.commands.leading(turn.question, turn.language)
         if wished is None:
             return turn
@@ -151,9 +159,13 @@ class Dialogue:
         """Make of a message that hangs on the last turns a question that stands alone."""
         if turn.understood:
             return turn
-        plain = self.commands.uncourteous(turn.asked, turn.language)
-        asked = self.following.resolve(plain, turn.past, turn.language)
+        plain = self.commands.uncourteous(turn.asked, turn.asked_in)
+        asked = self.following.resolve(plain, turn.past, turn.asked_in)
         return turn if asked == plain else replace(turn, asked=asked, understood=True)
+
+    def wished(self, past: Sequence[Past]) -> str:
+        """Give the language in which the person lately asked to be answered; "" for none."""
+        return next((earlier.language for earlier in recent(past) if self._wishes(earlier)), "")
 
     def running(self, turn: Turn) -> str:
         """Give the procedure that is spoken of, unless the message itself names one; "" for none.
@@ -165,6 +177,20 @@ class Dialogue:
 
     def _plain(self, turn: Turn) -> str:
         return self.commands.uncourteous(turn.question, turn.language)
+
+    def _again(self, turn: Turn, language: str) -> Turn | Reply:
+        """Ask again what was asked last, to be answered in this language; greet in it where nothing was."""
+        last = last_subject([earlier for earlier in turn.past if not self._wishes(earlier)])
+        if last is None:
+            return self._obeyed(turn, GREETING, language)
+        older = turn.past[turn.past.index(last) + 1 :]
+        if last.document_id and self.choosing.places(last.question, last.language):
+            return replace(turn, asked=self.listing.names[last.document_id][language], language=language, understood=True)
+        return replace(turn, asked=last.question, past=older, language=language, written=last.language)
+
+    def _wishes(self, earlier: Past) -> bool:
+        """Whether an earlier message asked for nothing but another language."""
+        return (self.commands.recognise(earlier.question, earlier.language) or ("",))[0] == LANGUAGE
 
     def _obeyed(self, turn: Turn, command: str, language: str) -> Reply:
         if turn.first_contact and command == GREETING:
@@ -192,16 +218,29 @@ class Dialogue:
         found = (self.places.territory_of(text) for text in texts)
         return document, next((place for place in found if place is not None), None)
 
-    def _about(self, choice: Choice, turn: Turn) -> str:
-        """Ask about the chosen procedure what was asked before it had to be chosen; after a menu nothing was."""
-        name = self.listing.names[str(choice.option)][turn.language]
-        if choice.offered.status is ReplyStatus.COMMAND:
+    def _chosen(self, option: str, offered: Past, turn: Turn) -> Turn | Reply:
+        """Do what one option stands for: obey a command, open a topic, or ask about a procedure."""
+        if option in COMMANDS:
+            return self._obeyed(turn, option, turn.language)
+        if option in self.listing.menu.topics:
+            return self._listed(self.listing.menu.topics[option], turn.language)
+        return replace(turn, asked=self._about(option, offered, turn), understood=True)
+
+    def _said(self, turn: Turn, name: str) -> Reply:
+        """Say a fixed text, with how to reach a person."""
+        said = self.listing.texts.say(turn.language, name, human=self.reaching.people(turn.language))
+        return Reply(said.strip(), ReplyStatus.COMMAND, turn.language)
+
+    def _about(self, option: str, offered: Past, turn: Turn) -> str:
+        """Ask about a chosen procedure what was asked before it had to be chosen; after a menu nothing was."""
+        name = self.listing.names[option][turn.language]
+        if offered.status is ReplyStatus.COMMAND:
             return name
-        since = next(place for place, earlier in enumerate(turn.past) if earlier is choice.offered)
+        since = next(place for place, earlier in enumerate(turn.past) if earlier is offered)
         before = self.correcting.asked_before(turn.past[since:], turn.language)
         if before is None or before.status is ReplyStatus.COMMAND:
             return name
-        if self.named.find(before.question).keys() - {choice.option}:
+        if self.named.find(before.question).keys() - {option}:
             said = " ".join(self.following.asks_of(before.question, before.language))
         else:
             said = before.question[:MOST_REPEATED]
