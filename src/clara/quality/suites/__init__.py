@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from clara.quality.suites.choices import CHOICES
 from clara.quality.suites.comprehension import UNDERSTANDING
 from clara.quality.suites.conversations import CONVERSATIONS
 from clara.quality.suites.hostile import HOSTILE
@@ -16,6 +17,7 @@ from clara.quality.suites.suite import Suite
 SUITES: Final[Mapping[str, Suite]] = {
     suite.name: suite
     for suite in (
+        CHOICES,
         CONVERSATIONS,
         DANGER,
         END_TO_END,
