@@ -18,7 +18,8 @@ Entries = Sequence[tuple[int, dict[str, Any]]]
 class Question:
     """One question and what a right answer holds. `documents` is empty for a question that must be refused.
 
-    `section` is where a person would look first; `accepted_sections` are all those with a fact that answers.
+    `accepted` are further documents that answer as well. `section` is where a person would look first; `accepted_sections` are
+    all those with a fact that answers.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Question:
     category: str
     difficulty: str
     split: str
+    accepted: frozenset[str] = frozenset()
 
     @property
     def in_scope(self) -> bool:
@@ -99,14 +101,14 @@ def _question(entry: Mapping[str, Any]) -> Question:
         section=entry["expected_section"],
         accepted_sections=frozenset(entry.get("accepted_sections", ())),
         facts=frozenset(entry["expected_facts"]),
+        accepted=frozenset(entry.get("accepted_procedures", ())),
     )
 
 
 def _reference_faults(file: str, entries: Entries, known: KnownIds) -> Iterator[Fault]:
     for number, entry in entries:
         documents, section = entry["expected_procedures"], entry["expected_section"]
-        for name in sorted(set(documents) - set(known.sections)):
-            yield Fault(file, f"line {number}: $.expected_procedures", f"there is no procedure '{name}'; correct it")
+        yield from _unknown_procedures(file, number, entry, known)
         held = {name for document in documents for name in known.sections.get(document, ())}
         if section is not None and section not in held:
             yield Fault(file, f"line {number}: $.expected_section", f"'{section}' is no section of {documents}; correct it")
@@ -124,6 +126,12 @@ def _reference_faults(file: str, entries: Entries, known: KnownIds) -> Iterator[
                 f"line {number}: $.category",
                 "is 'negative' exactly when no procedure is expected; correct one of the two",
             )
+
+
+def _unknown_procedures(file: str, number: int, entry: Mapping[str, Any], known: KnownIds) -> Iterator[Fault]:
+    for field in ("expected_procedures", "accepted_procedures"):
+        for name in sorted(set(entry.get(field, ())) - set(known.sections)):
+            yield Fault(file, f"line {number}: $.{field}", f"there is no procedure '{name}'; correct it")
 
 
 def _repeated(file: str, entries: Entries) -> Iterator[Fault]:

@@ -28,13 +28,14 @@ class Outcome:
 
     @property
     def rank(self) -> int | None:
-        """The place (from 1) of the first expected document; None when it was not found."""
-        places = (place for place, document in enumerate(self.documents, 1) if document in self.question.documents)
+        """The place (from 1) of the first document that answers, expected or accepted; None when none was found."""
+        answering = self.question.documents | self.question.accepted
+        places = (place for place, document in enumerate(self.documents, 1) if document in answering)
         return next(places, None)
 
     @property
     def right(self) -> bool:
-        """Whether a person was served: the expected document first, or a refusal where no document is expected."""
+        """Whether a person was served: a document that answers first, or a refusal where no document is expected."""
         return self.rank == 1 if self.question.in_scope else not self.answered
 
 
@@ -86,6 +87,11 @@ def hit_at(k: int) -> Measure:
     return measure
 
 
+def expected_at_1(outcomes: Sequence[Outcome]) -> float | None:
+    """Share of the questions with one right document that have that one first, and no other that is accepted besides."""
+    return _mean(not outcome.question.documents.isdisjoint(outcome.documents[:1]) for outcome in _single(outcomes))
+
+
 def mean_reciprocal_rank(outcomes: Sequence[Outcome]) -> float | None:
     """Mean of 1 / rank of the right document over the answerable questions; 0 where it was not found."""
     return _mean(1 / outcome.rank if outcome.rank else 0.0 for outcome in outcomes if outcome.question.in_scope)
@@ -105,7 +111,10 @@ def section_hit_at_1(outcomes: Sequence[Outcome]) -> float | None:
     A section that also holds a fact that answers is as good: people file the same matter under different headings.
     """
     asked = [outcome for outcome in _single(outcomes) if outcome.question.section is not None]
-    return _mean(outcome.rank == 1 and outcome.section in _accepted(outcome.question) for outcome in asked)
+    return _mean(
+        not outcome.question.documents.isdisjoint(outcome.documents[:1]) and outcome.section in _accepted(outcome.question)
+        for outcome in asked
+    )
 
 
 def _accepted(question: Question) -> frozenset[str | None]:
@@ -159,6 +168,7 @@ MEASURES: Mapping[str, Measure] = {
     "hit@1": hit_at(1),
     "hit@3": hit_at(3),
     "mrr": mean_reciprocal_rank,
+    "expected@1": expected_at_1,
     "set_recall@3": set_recall_at_3,
     "section_hit@1": section_hit_at_1,
     "fact_recall@5": fact_recall_at_5,

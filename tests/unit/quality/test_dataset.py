@@ -32,6 +32,7 @@ def test_read(file: Path) -> None:
         category="plazos",
         difficulty="easy",
         split="dev",
+        accepted=frozenset({"tie"}),
     )
     assert first.in_scope
     assert (second.documents, second.accepted_sections, second.in_scope) == (frozenset(), frozenset(), False)
@@ -50,6 +51,7 @@ def test_read(file: Path) -> None:
         pytest.param("expected_procedures", ["nie", "nie"], "non-unique elements", id="procedures-twice"),
         pytest.param("expected_procedures", ["a", "b", "c", "d"], "more than 3 items", id="procedures-four"),
         pytest.param("expected_section", 1, '1 is not of types "null", "string"', id="section"),
+        pytest.param("accepted_procedures", None, 'null is not of type "array"', id="accepted-procedures"),
         pytest.param("accepted_sections", None, 'null is not of type "array"', id="accepted-sections"),
         pytest.param("expected_facts", "f", '"f" is not of type "array"', id="facts"),
         pytest.param("territory", 28, '28 is not of types "null", "string"', id="territory"),
@@ -66,7 +68,7 @@ def test_malformed_field(file: Path, field: str, value: object, said: str) -> No
     assert said in fault
 
 
-@pytest.mark.parametrize("field", [name for name in entry_of() if name != "accepted_sections"])
+@pytest.mark.parametrize("field", [name for name in entry_of() if not name.startswith("accepted_")])
 def test_field_left_out(file: Path, field: str) -> None:
     """Every field but the accepted sections must be there."""
     write(file, negative_of(), entry_of(**{field: MISSING}))
@@ -125,6 +127,12 @@ def test_not_json(file: Path, line: str, said: str) -> None:
             "expected_section",
             "'requisitos' is no section of ['nie']; correct it",
             id="section-of-another-procedure",
+        ),
+        pytest.param(
+            {"accepted_procedures": ["tie", "nies"]},
+            "accepted_procedures",
+            "there is no procedure 'nies'; correct it",
+            id="unknown-accepted-procedure",
         ),
         pytest.param(
             {"accepted_sections": ["plazos", "plaza"]},

@@ -24,6 +24,7 @@ ALL = [FIRST, THIRD, FOURTH, ELSEWHERE, REFUSED, SEVERAL, RIGHTLY_REFUSED, WRONG
     ("measure", "expected"),
     [
         pytest.param("hit@1", 1 / 5, id="hit@1:q1-of-q1..q5"),
+        pytest.param("expected@1", 1 / 5, id="expected@1:q1-of-q1..q5"),
         pytest.param("hit@3", 2 / 5, id="hit@3:q1,q2-of-q1..q5"),
         pytest.param("mrr", (1 + 1 / 3 + 1 / 4 + 0 + 0 + 1) / 6, id="mrr:ranks-1,3,4,none,refused,1"),
         pytest.param("set_recall@3", 1 / 2, id="set_recall@3:nie-but-not-tie"),
@@ -47,6 +48,7 @@ def test_every_measure_has_a_case() -> None:
         "hit@1",
         "hit@3",
         "mrr",
+        "expected@1",
         "set_recall@3",
         "section_hit@1",
         "fact_recall@5",
@@ -63,7 +65,9 @@ def test_nothing_to_measure(measure: str) -> None:
     assert MEASURES[measure]([]) is None
 
 
-@pytest.mark.parametrize("measure", ["hit@1", "hit@3", "mrr", "set_recall@3", "section_hit@1", "in_scope_answered"])
+@pytest.mark.parametrize(
+    "measure", ["hit@1", "expected@1", "hit@3", "mrr", "set_recall@3", "section_hit@1", "in_scope_answered"]
+)
 @pytest.mark.parametrize("negative", [RIGHTLY_REFUSED, WRONGLY_ANSWERED], ids=["refused", "answered"])
 def test_negatives_stay_out(measure: str, negative: Outcome) -> None:
     """A question to refuse never raises or lowers a measure of what was found."""
@@ -75,6 +79,7 @@ def test_negatives_stay_out(measure: str, negative: Outcome) -> None:
     ("measure", "asked"),
     [
         pytest.param("hit@1", question_of("q", "nie"), id="hit@1"),
+        pytest.param("expected@1", question_of("q", "nie"), id="expected@1"),
         pytest.param("hit@3", question_of("q", "nie"), id="hit@3"),
         pytest.param("mrr", question_of("q", "nie"), id="mrr"),
         pytest.param("set_recall@3", question_of("q", "nie", "tie"), id="set_recall@3"),
@@ -133,6 +138,17 @@ def test_section_hit(documents: Sequence[str], section: str | None, expected: in
     """The first passage must be of the right document and of its section, or of one that is as good."""
     asked = question_of("q", "nie", section="plazos", accepted_sections=frozenset({"errores", "contactos"}))
     assert MEASURES["section_hit@1"]([answer(asked, *documents, section=section)]) == expected
+
+
+def test_accepted_documents() -> None:
+    """What answers as well counts as right, but not as the expected one, and its sections do not count."""
+    asked = question_of("q", "nie", section="plazos", accepted=frozenset({"tie"}))
+    other = answer(asked, "tie", "nie", section="plazos")
+    assert other.right
+    names = ("hit@1", "mrr", "expected@1", "section_hit@1")
+    assert [MEASURES[name]([other]) for name in names] == [1, 1, 0, 0]
+    assert [MEASURES[name]([answer(asked, "nie", "tie", section="plazos")]) for name in names] == [1, 1, 1, 1]
+    assert MEASURES["hit@1"]([answer(asked, "imv")]) == 0
 
 
 def test_section_hit_needs_an_expected_section() -> None:
