@@ -157,7 +157,8 @@ class Section:
 class Procedure:
     """A public procedure. `name` and `purpose` (what it is for) have one entry for each served language, phrases some.
 
-    Without a purpose it is offered by its name alone.
+    Without a purpose it is offered by its name alone. `dangers` are the kinds of danger that it goes on from: who was told whom
+    to call asks about it next.
     """
 
     id: str
@@ -169,6 +170,7 @@ class Procedure:
     purpose: Mapping[str, str] = field(default_factory=dict)
     closed_on: date | None = None
     kind: ProcedureKind = ProcedureKind.PROCEDURE
+    dangers: tuple[str, ...] = ()
 
     @property
     def facts(self) -> tuple[Fact, ...]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,25 @@ def test_another_language(dialogue: Dialogue) -> None:
     greeted = through(dialogue, "english")
     assert isinstance(greeted, Reply)
     assert (greeted.status, greeted.language) == (ReplyStatus.COMMAND, "en")
+
+
+HELPED = Past("me pega", ReplyStatus.URGENT, "es", danger=("violence", "minor"))
+
+
+@pytest.mark.parametrize(
+    ("text", "past", "subject"),
+    [
+        pytest.param("¿sale en la factura?", (HELPED,), "violencia_genero_urgencias", id="helped"),
+        pytest.param("¿sale en la factura?", (HELPED, ABOUT_IMV), "violencia_genero_urgencias", id="helped-in-another-matter"),
+        pytest.param("¿sale en la factura?", (ABOUT_IMV, HELPED), "imv", id="another-matter-since"),
+        pytest.param("¿cómo pido el IMV?", (HELPED,), "", id="names-another"),
+        pytest.param("¿y ahora?", (replace(HELPED, danger=("suicide",)),), "", id="no-procedure-goes-on-from-it"),
+        pytest.param("¿sale en la factura?", (replace(HELPED, age=3600.0),), "", id="long-ago"),
+    ],
+)
+def test_running_subject(dialogue: Dialogue, text: str, past: tuple[Past, ...], subject: str) -> None:
+    """What was spoken of last is the subject; who was just told whom to call goes on about her danger."""
+    assert dialogue.running(Turn(Message(text), question=text, asked=text, language="es", past=past)) == subject
 
 
 def test_number_outside_the_list(dialogue: Dialogue) -> None:

@@ -170,9 +170,16 @@ class Dialogue:
     def running(self, turn: Turn) -> str:
         """Give the procedure that is spoken of, unless the message itself names one; "" for none.
 
-        What names its matter is looked for alike whatever was said before, so that its result is remembered for everybody.
+        What names its matter is looked for alike whatever was said before, so that its result is remembered for everybody. Who
+        was just told whom to call goes on about her danger.
         """
-        subject = None if self.named.find(turn.asked) else self.following.subject(turn.past)
+        if self.named.find(turn.asked):
+            return ""
+        last = next(iter(recent(turn.past)), None)
+        if last and last.status is ReplyStatus.URGENT:
+            helping = (one.id for kind in last.danger for one in self.reaching.procedures.values() if kind in one.dangers)
+            return next(helping, "")
+        subject = self.following.subject(turn.past)
         return subject.document_id or "" if subject else ""
 
     def _plain(self, turn: Turn) -> str:
