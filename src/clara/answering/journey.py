@@ -185,7 +185,8 @@ def answer_each(turn: Turn, tools: Tools) -> Turn | Reply:
         asked = tools.asking.parts(turn.asked, turn.asked_in)
     place = tools.places.territory_of(turn.asked)  # said once, it holds for all that is asked
     around = tuple(tools.places.around(place.code)) if place else ()
-    query = Query("", tools.corpus, turn.asked_in, EVIDENCE, vectors=turn.vectors, territories=around)
+    focus = tools.asking.focus(turn.asked, turn.asked_in)
+    query = Query(turn.asked, tools.corpus, turn.asked_in, EVIDENCE, vectors=turn.vectors, territories=around, focus=focus)
     parts = several.found_apart(tools.retrieve, query, asked)
     if len(parts) <= 1 or any(turns_on_place(part.found.hits) for part in parts if place is None):
         return turn

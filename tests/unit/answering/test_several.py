@@ -73,3 +73,31 @@ def test_each_part_is_searched_for_as_the_whole_was() -> None:
     whole = Query("nie tie", "clara", "es", 12, territories=("ES-MD",), focus=("tie",))
     assert [one.asked for one in found_apart(retrieve, whole, ["nie", "tie"])] == ["nie", "tie"]
     assert seen == [replace(whole, text=text, focus=()) for text in ("nie", "tie")]
+
+
+@pytest.mark.parametrize(
+    ("unsure", "whole", "answered"),
+    [
+        pytest.param({"tie": 0.5, "imv": 0.3}, {"nie": 0.8, "tie": 0.15, "imv": 0.05}, ["nie", "tie"], id="both-may-mean-it"),
+        pytest.param({"tie": 0.5, "imv": 0.3}, {"nie": 0.8, "tie": 0.14, "imv": 0.06}, ["nie"], id="the-whole-hardly"),
+        pytest.param({"tie": 0.34, "imv": 0.33, "nie": 0.13}, {"nie": 0.5, "tie": 0.5}, ["nie"], id="the-part-hardly"),
+        pytest.param({"tie": 0.6}, {"nie": 0.5, "tie": 0.5}, ["nie"], id="about-nothing-held"),
+        pytest.param({}, {"nie": 0.5, "tie": 0.5}, ["nie"], id="nothing-known"),
+    ],
+)
+def test_unsure_part(unsure: dict[str, float], whole: dict[str, float], answered: list[str]) -> None:
+    """A part that is unsure alone is looked for again as about what the part and the whole message may both mean."""
+    asked = Query("nie y eso", "clara", "es", 12, focus=("y eso",))
+    seen: list[Query] = []
+
+    def retrieve(query: Query) -> Found:
+        seen.append(query)
+        if query == asked:
+            return Found(Status.FOUND, "pgvector", likely=whole, outside=0.0)
+        if query.text == "nie" or query.subject:
+            return part(query.subject or "nie", 1.0).found
+        return Found(Status.NOT_FOUND, "pgvector", likely=unsure, outside=1 - sum(unsure.values()))
+
+    found = found_apart(retrieve, asked, ["nie", "y eso"])
+    assert [next(iter(one.found.likely)) for one in found] == answered
+    assert [query.text for query in seen[:3]] == ["nie", "y eso", "nie y eso"]
