@@ -122,6 +122,7 @@ def test_another_language(dialogue: Dialogue) -> None:
     assert (greeted.status, greeted.language) == (ReplyStatus.COMMAND, "en")
 
 
+NOTHING = Past("soy de perú", ReplyStatus.NOT_FOUND, "es")
 HELPED = Past("me pega", ReplyStatus.URGENT, "es", danger=("violence", "minor"))
 
 
@@ -132,6 +133,7 @@ HELPED = Past("me pega", ReplyStatus.URGENT, "es", danger=("violence", "minor"))
         pytest.param("¿sale en la factura?", (HELPED, ABOUT_IMV), "violencia_genero_urgencias", id="helped-in-another-matter"),
         pytest.param("¿sale en la factura?", (ABOUT_IMV, HELPED), "imv", id="another-matter-since"),
         pytest.param("¿cómo pido el IMV?", (HELPED,), "", id="names-another"),
+        pytest.param("¿y ahora?", (NOTHING, ABOUT_IMV), "imv", id="nothing-was-found"),
         pytest.param("¿y ahora?", (replace(HELPED, danger=("suicide",)),), "", id="no-procedure-goes-on-from-it"),
         pytest.param("¿sale en la factura?", (replace(HELPED, age=3600.0),), "", id="long-ago"),
     ],

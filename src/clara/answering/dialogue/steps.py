@@ -171,7 +171,7 @@ class Dialogue:
         """Give the procedure that is spoken of, unless the message itself names one; "" for none.
 
         What names its matter is looked for alike whatever was said before, so that its result is remembered for everybody. Who
-        was just told whom to call goes on about her danger.
+        was just told whom to call goes on about her danger. What found nothing leaves the subject as it was.
         """
         if self.named.find(turn.asked):
             return ""
@@ -179,8 +179,7 @@ class Dialogue:
         if last and last.status is ReplyStatus.URGENT:
             helping = (one.id for kind in last.danger for one in self.reaching.procedures.values() if kind in one.dangers)
             return next(helping, "")
-        subject = self.following.subject(turn.past)
-        return subject.document_id or "" if subject else ""
+        return next((earlier.document_id for earlier in recent(turn.past) if earlier.document_id), "")
 
     def _plain(self, turn: Turn) -> str:
         return self.commands.uncourteous(turn.question, turn.language)
