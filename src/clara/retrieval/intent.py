@@ -25,11 +25,15 @@ Matrix = NDArray[np.float32]
 # A document and a part of it.
 Pair = tuple[str, str]
 
-# n-grams are counted in this many buckets: 2**13, 2**14 and 2**15 found the procedure equally often on development questions.
-BUCKETS = 1 << 14
+# n-grams are counted in this many buckets. With 2**14 and 2**16, of 815 development questions .921 and .923 find their
+# procedure; at 97 % of them kept, .914 and .943 of 209 others are told to be outside.
+BUCKETS = 1 << 16
 # What the two parts of the features weigh: rows of length 4 x |embedding - mean| and 2. Halving the second cost .03.
 EMBEDDING_WEIGHT = 4.0
 GRAMS_WEIGHT = 2.0
+# The power of the opinion of the n-grams alone beside the one that sees both. With 1 and .5, at 97 % of 815 development
+# questions kept, .936 and .951 of 209 others are told to be outside; the procedure is right for .944 and .942.
+GRAMS_SHARE = 0.5
 
 # Ideographs in a row are one piece here: their n-grams are counted.
 _RUN = re.compile(f"{IDEOGRAPH}+|{ALPHANUMERIC}+")
@@ -171,8 +175,9 @@ class IntentModel:
 
 
 def _agreed(opinions: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Multiply opinions, so that each can veto. Right procedure first on development questions: .97 and .96 alone, .99."""
-    product = {name: prod(opinion[name] for opinion in opinions) for name in opinions[0]}
+    """Multiply opinions, so that each can veto; that of the n-grams, which comes first, counts less beside another."""
+    share = GRAMS_SHARE if len(opinions) > 1 else 1.0
+    product = {name: first**share * prod(opinion[name] for opinion in opinions[1:]) for name, first in opinions[0].items()}
     total = sum(product.values()) or 1.0
     return {name: value / total for name, value in product.items()}
 

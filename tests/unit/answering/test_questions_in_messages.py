@@ -9,6 +9,11 @@ from hypothesis import strategies as st
 from clara.answering.dialogue.message_parts import MOST_PARTS, Asking
 from clara.answering.dialogue.phrasebook import read_phrasebooks
 
+# One long sentence.
+LIFE = (
+    "Vine de Lima con mis dos hijos y desde entonces trabajo por las mañanas en una casa y por las tardes en un bar del centro."
+)
+
 
 @pytest.fixture(scope="module")
 def asking(data: Path) -> Asking:
@@ -20,27 +25,30 @@ def asking(data: Path) -> Asking:
     ("language", "text", "focus"),
     [
         pytest.param("es", "¿Cuánto tarda el NIE?", (), id="one-sentence"),
-        pytest.param("es", "Vine en mayo. Vivo en casa de mi prima. Estoy cansada.", (), id="no-question"),
+        pytest.param("es", f"{LIFE} Vine en mayo. Vivo en casa de mi prima. Estoy cansada.", (), id="no-question"),
+        pytest.param("es", "Vine en mayo. ¿Cómo me empadrono yo?", (), id="short"),
         pytest.param(
             "es",
-            "Vine en mayo. Mi prima cobra el IMV. ¿Cómo me empadrono yo? Gracias por todo.",
+            f"{LIFE} Mi prima cobra el IMV. ¿Cómo me empadrono yo? Gracias por todo.",
             ("¿Cómo me empadrono yo?", "Mi prima cobra el IMV. ¿Cómo me empadrono yo?"),
             id="question-mark",
         ),
         pytest.param(
             "es",
-            "Mi prima cobra el IMV. Quisiera saber qué papeles piden para el padrón.",
-            (
-                "Quisiera saber qué papeles piden para el padrón.",
-                "Mi prima cobra el IMV. Quisiera saber qué papeles piden para el padrón.",
-            )[:1],
+            f"{LIFE} Quisiera saber qué papeles piden para el padrón.",
+            ("Quisiera saber qué papeles piden para el padrón.",),
             id="words-that-ask",
         ),
-        pytest.param("zh", "我女儿出生了。怎么给她办登记？", ("怎么给她办登记？", "我女儿出生了。 怎么给她办登记？"), id="zh"),
+        pytest.param(
+            "zh",
+            f"{'我们来自中国住在马德里' * 6}。我女儿出生了。怎么给她办登记？",
+            ("怎么给她办登记？", "我女儿出生了。 怎么给她办登记？"),
+            id="zh",
+        ),
     ],
 )
 def test_focus(asking: Asking, language: str, text: str, focus: tuple[str, ...]) -> None:
-    """The last sentence that asks is found, and stands again with the one before it unless that is the whole message."""
+    """In a story the last sentence that asks is found, and again with the one before it unless that is the whole message."""
     assert asking.focus(text, language) == focus
 
 

@@ -26,11 +26,12 @@ EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 def tiny_arrays() -> dict[str, Any]:
     """Make a model of three documents and two sections whose probabilities can be computed by hand.
 
-    A text " nie " has ten n-grams of equal weight 2/sqrt(10): its score for "nie" is log(3). A vector to the east scores log(5)
-    for "tie", log(3)/2 for nie's section "cuantias" and log(2) for nie's third fact. Any text scores log(3) for "plazos".
+    A text " nie " has ten n-grams of equal weight 2/sqrt(10): its score for "nie" is log(9), and half of that beside a vector.
+    A vector to the east scores log(5) for "tie", log(3)/2 for nie's section "cuantias" and log(2) for nie's third fact. Any
+    text scores log(9) for "plazos".
     """
     by_document, nothing = np.zeros((BUCKETS, 3)), np.zeros((BUCKETS, 2))
-    by_document[list(grams("nie")), 0] = log(3) / (2 * sqrt(10))
+    by_document[list(grams("nie")), 0] = log(9) / (2 * sqrt(10))
     return {
         "rarity": np.ones(BUCKETS),
         "mean": np.zeros(2),
@@ -39,7 +40,7 @@ def tiny_arrays() -> dict[str, Any]:
         "documents_full_bias": np.zeros(3),
         "documents_full_buckets": np.zeros((BUCKETS, 3)),
         "documents_full_embedding": np.array([[0, 0, log(5) / 4], [0, 0, 0]]),
-        "sections_grams_bias": np.array([0, log(3)]),
+        "sections_grams_bias": np.array([0, log(9)]),
         "sections_grams_buckets": nothing,
         "sections_full_bias": np.zeros(2),
         "sections_full_buckets": nothing,
@@ -73,7 +74,7 @@ def model() -> IntentModel:
 @pytest.mark.parametrize(
     ("text", "vector", "nie", "outside", "tie"),
     [
-        pytest.param("nie", None, 3 / 5, 1 / 5, 1 / 5, id="words-3-1-1"),
+        pytest.param("nie", None, 9 / 11, 1 / 11, 1 / 11, id="words-9-1-1"),
         pytest.param("xyz", None, 1 / 3, 1 / 3, 1 / 3, id="unknown-words"),
         pytest.param("xyz", EAST, 1 / 7, 1 / 7, 5 / 7, id="meaning-1-1-5"),
         pytest.param("xyz", NORTH, 1 / 3, 1 / 3, 1 / 3, id="another-meaning"),
@@ -81,7 +82,7 @@ def model() -> IntentModel:
     ],
 )
 def test_documents(tiny: IntentModel, text: str, vector: list[float] | None, nie: float, outside: float, tie: float) -> None:
-    """Words and meaning are weighed as written: the products of their odds, shared out to a sum of one."""
+    """Words and meaning are weighed as written: the products of their odds, words by their root, shared out to a sum of one."""
     expected = {"nie": nie, "outside": outside, "tie": tie}
     assert tiny.intent(text, vector).documents == pytest.approx(expected, abs=1e-3)
 
@@ -89,7 +90,7 @@ def test_documents(tiny: IntentModel, text: str, vector: list[float] | None, nie
 @pytest.mark.parametrize(
     ("vector", "plazos", "cuantias"),
     [
-        pytest.param(None, 3 / 4, 1 / 4, id="words-3-1"),
+        pytest.param(None, 9 / 10, 1 / 10, id="words-9-1"),
         pytest.param(NORTH, 3 / 4, 1 / 4, id="another-meaning"),
         pytest.param(EAST, 1 / 2, 1 / 2, id="meaning-counts-twice:3-1*3"),
     ],

@@ -20,6 +20,8 @@ SHORTEST_LEAD: Final = 3
 _ACCENTED: Final = re.compile(r"[áéíóúàèòâêô]", re.IGNORECASE)
 # The number of the next item of a list.
 _ITEM: Final = re.compile(r"(?<!\d)\d{1,2}[.)]\s*$")
+# In a message of fewer words than this the question is not looked for apart: the model was taught such messages whole.
+STORY: Final = 30
 # In a message of more words than this only a question mark makes a question: stories are full of what people want.
 SHORT: Final = 50
 # More than three things in one reply are more than a person reads.
@@ -33,8 +35,8 @@ class Asking:
     books: Mapping[str, Phrasebook]
 
     def focus(self, text: str, language: str) -> tuple[str, ...]:
-        """Give the last sentence that asks, and the same with the one before; nothing of a message that is one sentence."""
-        said = sentences(text)
+        """Give the last sentence that asks, and the same with the one before; nothing of a short message or one sentence."""
+        said = sentences(text) if length(text) >= STORY else []
         if len(said) <= 1:
             return ()
         asking = [place for place, one in enumerate(said) if _ASKED.search(one)]
