@@ -80,6 +80,7 @@ class LanguageDetector:
         self._late = frozenset(late)
         self._neutral = frozenset(word for text in neutral for word in words(text))
         self._short = _only_in_one(phrases or {}, late)
+        self._whole = _said_in_one(phrases or {})
 
     def detect(self, text: str, previous: str | None = None) -> str:
         """Give a served language. Falls back to the conversation's previous language, then to Spanish."""
@@ -96,7 +97,8 @@ class LanguageDetector:
         # Of two languages the likelier one is better than always the same.
         least = LIKELY if len(words(text)) > FEW_WORDS or script == "cyrillic" else SURE
         own = _OTHER_SCRIPTS.sub(" ", text) if script == "latin" else text
-        return self._guessed(own, candidates, previous, least) or self._by_words(saying, candidates) or fallback
+        told = self._whole.get(tuple(saying)) if script == "cyrillic" else None  # "так" looks like two languages; one says it
+        return told or self._guessed(own, candidates, previous, least) or self._by_words(saying, candidates) or fallback
 
     def transliterated(self, text: str, language: str) -> bool:
         """Whether a language with a script of its own is written in Latin letters: its speaker may not read that script.
@@ -146,6 +148,13 @@ def _only_in_one(phrases: Mapping[str, Iterable[str]], late: Collection[str]) ->
     by_language |= {language: said - early for language, said in by_language.items() if language in late}
     shared = Counter(word for said in by_language.values() for word in said)
     return {language: {word for word in said if shared[word] == 1} for language, said in by_language.items()}
+
+
+def _said_in_one(phrases: Mapping[str, Iterable[str]]) -> dict[tuple[str, ...], str]:
+    """Give the language of each phrase that only one says, by its words."""
+    said = {(tuple(words(text)), language) for language, texts in phrases.items() for text in texts}
+    spoken = Counter(phrase for phrase, _ in said)
+    return {phrase: language for phrase, language in said if spoken[phrase] == 1}
 
 
 def by_script(text: str) -> str:

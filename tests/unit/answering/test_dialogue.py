@@ -243,10 +243,14 @@ def test_without_past_nothing_changes(dialogue: Dialogue) -> None:
         ("e quanto custa?", "es", "pt"),
         ("și cât costă?", "es", "ro"), ("i quant triga?", "es", "ca"), ("а скільки чекати?", "ru", "uk"),
         ("¿dónde?", "fr", "es"), ("а сколько ждать?", "uk", "ru"), ("no, me refiero al NIE", "fr", "es"),
+        ("так", None, "uk"), ("так", "ru", "ru"), ("да", None, "ru"),
     ],
 )  # fmt: skip
-def test_language_of_short_messages(real: object, texts: Texts, text: str, previous: str, language: str) -> None:
-    """A change of language is noticed; what is said alike in every language keeps that of the conversation."""
+def test_language_of_short_messages(real: object, texts: Texts, text: str, previous: str | None, language: str) -> None:
+    """A change of language is noticed; what is said alike in every language keeps that of the conversation.
+
+    A first message that looks like two languages is of the one that says it.
+    """
     model = read_classifier(resources() / "data" / "detection" / "model.npz")
     assert build_detector(real, texts, model).detect(text, previous) == language
 

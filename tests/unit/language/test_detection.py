@@ -64,7 +64,6 @@ DATA = resources() / "data"
         pytest.param("uk", "скільки це коштує", id="uk-cost"),
         pytest.param("uk", "де отримати документи", id="uk-no-telling-letter"),
         pytest.param("uk", "я втратила роботу", id="uk-work"),
-        pytest.param("uk", "так", id="uk-yes"),
         pytest.param("uk", "дякую", id="uk-thanks"),
         pytest.param("ru", "привет", id="ru-hello"),
         pytest.param("ru", "сколько это стоит", id="ru-cost"),

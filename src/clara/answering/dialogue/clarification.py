@@ -77,7 +77,7 @@ class Clarifying:
         if len(options) > 1:
             text = self.texts.say(language, "which_procedure", options=self.listed(options, language))
             return _reply(text, "procedure", found, language, tuple(options))
-        if found.status is Status.FOUND and self.places.territory_of(asked) is None and turns_on_place(found.hits):
+        if found.status is Status.FOUND and self.places.territory_of(asked) is None and turns_on_place(found.hits, found.ended):
             return _reply(self.texts.say(language, "which_place"), "place", found, language, ())
         return None
 
@@ -129,9 +129,13 @@ def _share(found: Found, name: str) -> float:
     return found.likely.get(name, 0.0) / (sum(found.likely.values()) or 1.0)
 
 
-def turns_on_place(hits: Sequence[Hit]) -> bool:
-    """Whether the best fact holds in one place only, and facts on the same matter hold in others."""
-    if not hits or hits[0].passage.territory == STATE:
+def turns_on_place(hits: Sequence[Hit], ended: Sequence[Hit] = ()) -> bool:
+    """Whether the best fact holds in one place only, and facts on the same matter hold in others.
+
+    Where what has ended is better, the person is to learn that first.
+    """
+    over = bool(hits and ended) and ended[0].score > hits[0].score
+    if not hits or over or hits[0].passage.territory == STATE:
         return False
     first = hits[0].passage
     territories = {

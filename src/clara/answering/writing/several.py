@@ -10,7 +10,7 @@ from clara.answering.writing.frame import Writer, Written
 from clara.retrieval.passage import Found, Query, Retrieve, Status
 
 # A part is answered beside others when one procedure has this share of what may be meant, and it is hardly about none.
-SURE: Final = 0.8
+SURE: Final = 0.85
 OUTSIDE: Final = 0.2
 # An unsure part is looked for again as about a procedure that has at least these shares of the part and of the whole message,
 # and is less likely than this about none: a fragment says little alone, and the whole knows what it goes on from. Of 26
