@@ -128,6 +128,8 @@ def test_the_place(clarifying: Clarifying, texts: Texts) -> None:
     assert (reply.text, reply.options) == (texts.say("es", "which_place"), ())
     assert clarifying.ask("¿Dónde se pide en Sevilla?", found(here, there), "es") is None
     assert not turns_on_place([here])
+    assert turns_on_place([here, there], [hit_of("nie-plazos-03", 0.5)])
+    assert not turns_on_place([here, there], [hit_of("nie-plazos-03", 2.0)])
     assert not turns_on_place([hit_of(), here, there])
     assert not turns_on_place([])
 
